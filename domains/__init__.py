@@ -1,0 +1,1 @@
+"""What a decision is about: labels, findings, cases, questions. Pure; imports nothing else of this project."""

@@ -1,0 +1,211 @@
+"""A domain (a closed set of labels and the findings known of it) and a case (what was found)."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from domains.errors import BadInput, Fault
+
+Kind = Literal["context", "evidence"]
+KINDS: tuple[Kind, Kind] = ("context", "evidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One of the closed set, with the other names it goes by."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that can be present or absent in a case.
+
+    Context precedes the label (age, history, what was changed last week); evidence is what was then observed.
+    Findings of one `group` say the same thing in several values (the places where it hurts).
+    """
+
+    id: str
+    text: str
+    kind: Kind
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A finding stated present or absent. `known` tells a finding of the pack from an ad-hoc one."""
+
+    finding: Finding
+    present: bool = True
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is known of one instance. Silence about a finding is no evidence: only stated findings are here.
+
+    Observations stand in canonical order (the pack's, then ad-hoc ones by id), so that the same content is the
+    same case, asked with the same prompts, whatever order it was sent in.
+    """
+
+    id: str
+    context: tuple[Observation, ...]
+    evidence: tuple[Observation, ...]
+    gold: str | None = None
+
+    def observations(self, kind: Kind) -> tuple[Observation, ...]:
+        """The case's context or its evidence."""
+        return self.context if kind == "context" else self.evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """A worked case for few-shot prompts: the case, its label (`case.gold`) and why."""
+
+    case: Case
+    reasoning: str
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A closed set of labels, what a case and a label are called there, and the findings that are known."""
+
+    name: str
+    title: str
+    case_noun: str
+    label_noun: str
+    labels: tuple[Label, ...]
+    findings: tuple[Finding, ...] = ()
+    exemplars: tuple[Exemplar, ...] = ()
+    top_k: int = 5
+    licence: str = ""
+    description: str = ""
+    personas: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels' names in the domain's order: the label axis L."""
+        return tuple(label.name for label in self.labels)
+
+    @cached_property
+    def finding_index(self) -> dict[str, int]:
+        """Finding id → its place in the pack."""
+        return {finding.id: place for place, finding in enumerate(self.findings)}
+
+    @cached_property
+    def _spellings(self) -> dict[str, int | None]:
+        """Every folded spelling → its label, or None where two labels share it (`Rh+` and `Rh-`)."""
+        spellings: dict[str, int | None] = {}
+        for place, label in enumerate(self.labels):
+            key = fold(label.name)
+            spellings[key] = None if key in spellings else place
+        aliases: dict[str, int | None] = {}
+        for place, label in enumerate(self.labels):
+            for alias in label.aliases:
+                key = fold(alias)
+                aliases[key] = place if aliases.get(key, place) == place else None
+        return aliases | spellings
+
+    @cached_property
+    def _exact(self) -> dict[str, int]:
+        return {label.name: place for place, label in enumerate(self.labels)}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what a reply's meaning depends on: the labels in their order, and their aliases."""
+        return digest([[label.name, *label.aliases] for label in self.labels])
+
+    def resolve(self, text: str) -> int | None:
+        """The label a text names: by its name, exactly or after folding, else by an alias, else none. Never by a
+        part of a name, never by a similar one (method.md, Forward posteriors)."""
+        exact = self._exact.get(text.strip())
+        return self._spellings.get(fold(text)) if exact is None else exact
+
+    def case_seed(self, case: Case) -> str:
+        """SHA-256 of the domain and the case's content without its id, hexadecimal: seeds every shuffle."""
+        content: dict[str, object] = {
+            "domain": self.name,
+            "labels": self.label_names,
+            **{kind: [[o.finding.id, o.finding.text, o.present] for o in case.observations(kind)] for kind in KINDS},
+        }
+        return digest(content)
+
+
+def digest(content: object) -> str:
+    """SHA-256, hexadecimal, of a value's canonical JSON."""
+    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def fold(text: str) -> str:
+    """A name without case, accents, punctuation and spacing, for comparing two spellings of the same name."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    kept = (
+        character if character.isalnum() else " " for character in decomposed if not unicodedata.combining(character)
+    )
+    return " ".join("".join(kept).split()) or text.strip().casefold()
+
+
+def build_case(
+    domain: Domain,
+    stated: Mapping[Kind, Iterable[Mapping[str, object]]],
+    case_id: str = "",
+    gold: str | None = None,
+    where: str = "case",
+) -> Case:
+    """A case from stated findings, each `{"id", "text"?, "present"?}`; every fault in it is named by its path.
+
+    Known ids take the pack's text and kind; an unknown id needs a text and is an ad-hoc finding.
+
+    Raises:
+        BadInput: unknown id without text, a finding stated twice or in the wrong half, no finding at all,
+            a gold label outside the domain.
+    """
+    faults: list[Fault] = []
+    seen: dict[str, Observation] = {}
+    halves: dict[Kind, list[Observation]] = {"context": [], "evidence": []}
+    for kind in KINDS:
+        for place, item in enumerate(stated.get(kind, ())):
+            path = f"{where}.{kind}.{place}.id"
+            observation = _observe(domain, kind, item, path, faults)
+            if observation is None:
+                continue
+            earlier = seen.setdefault(observation.finding.id, observation)
+            if earlier is not observation:
+                contradiction = earlier.present != observation.present
+                faults.append(Fault(path, "stated both present and absent" if contradiction else "stated twice"))
+            halves[kind].append(observation)
+    if not seen and not faults:
+        faults.append(Fault(where, "no finding at all: state at least one context or evidence finding"))
+    if gold is not None and gold not in domain.label_names:
+        faults.append(Fault(f"{where}.gold", "not a label of the domain"))
+    if faults:
+        raise BadInput(faults)
+    order = domain.finding_index
+    for half in halves.values():
+        half.sort(key=lambda o: (order.get(o.finding.id, len(order)), o.finding.id))
+    return Case(case_id, tuple(halves["context"]), tuple(halves["evidence"]), gold)
+
+
+def _observe(
+    domain: Domain, kind: Kind, item: Mapping[str, object], path: str, faults: list[Fault]
+) -> Observation | None:
+    finding_id, present = str(item["id"]), bool(item.get("present", True))
+    place = domain.finding_index.get(finding_id)
+    if place is not None:
+        finding = domain.findings[place]
+        if finding.kind != kind:
+            faults.append(Fault(path, f"is {finding.kind} in this domain, not {kind}"))
+            return None
+        return Observation(finding, present)
+    text = item.get("text")
+    if not isinstance(text, str) or not text.strip():
+        faults.append(Fault(path, "the domain does not know this finding; an ad-hoc finding needs a text"))
+        return None
+    return Observation(Finding(finding_id, " ".join(text.split()), kind), present, known=False)

@@ -1,0 +1,132 @@
+"""A stated posterior: the labels an agent or a judge gave mass to, in its own order."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from domains.case import Domain
+from domains.errors import Unreadable
+from domains.reading import Found, Pairs, find_answer, member, number
+from domains.simplex import Array, Index
+
+PARSER = "posterior-1"
+"""Version of the reading below; part of every stored reply's key."""
+LONGEST_REASONING = 4_000
+"""Characters of an agent's reasons that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """What one reply states, scaled to sum to 1.
+
+    `label_M` are indices into the domain's labels and `mass_M` their masses, by falling mass and, where equal, in the
+    order listed: the agent's one total order. `stated_sum` is the sum before scaling, `unresolved` the share of it
+    that named no label, `invalid` the number of entries whose mass is no positive finite number.
+    """
+
+    label_M: tuple[int, ...]
+    mass_M: tuple[float, ...]
+    stated_sum: float
+    unresolved: float
+    invalid: int
+    reasoning: str
+
+    def arrays(self, labels: int) -> tuple[Array, Index]:
+        """The posterior over all labels [L], and each label's place on the ballot [L] (`labels` if not on it)."""
+        forward_L, place_L = np.zeros(labels), np.full(labels, labels, dtype=np.int64)
+        forward_L[list(self.label_M)] = self.mass_M
+        place_L[list(self.label_M)] = np.arange(len(self.label_M))
+        return forward_L, place_L
+
+
+def read_posterior(text: str, domain: Domain) -> Posterior:
+    """The posterior a reply states (method.md, Forward posteriors).
+
+    Raises:
+        Unreadable: no posterior in it, or less than half of the stated mass names labels of the domain.
+    """
+
+    def read(found: Found) -> tuple[list[tuple[str, Any]], str] | None:
+        entries = _entries(found.value, domain)
+        return None if entries is None else (entries, _reasoning(found))
+
+    entries, reasoning = find_answer(text, read, 'a "posterior"')
+    return rank_entries(entries, domain, reasoning)
+
+
+def rank_entries(entries: list[tuple[str, Any]], domain: Domain, reasoning: str = "") -> Posterior:
+    """A posterior from (label text, stated mass) pairs in the order stated.
+
+    Raises:
+        Unreadable: as `read_posterior`.
+    """
+    mass: dict[int, float] = {}
+    unresolved, invalid = 0.0, 0
+    for text, stated in entries:
+        value = number(stated)
+        if value is None or not math.isfinite(value) or value < 0:
+            invalid += 1
+            continue
+        if value == 0:
+            continue
+        label = domain.resolve(text)
+        if label is None:
+            unresolved += value
+        else:
+            mass[label] = mass.get(label, 0.0) + value
+    resolved = sum(mass.values())
+    stated_sum = resolved + unresolved
+    if not mass or not math.isfinite(stated_sum):
+        raise Unreadable("no entry of its posterior names a listed label with a probability above 0.")
+    if resolved < unresolved:
+        raise Unreadable("more than half of its probability lies on names that are not in the list of labels.")
+    kept = sorted(mass.items(), key=lambda item: -item[1])[: domain.top_k]  # stable: equal masses as listed
+    total = sum(value for _, value in kept)
+    return Posterior(
+        label_M=tuple(label for label, _ in kept),
+        mass_M=tuple(value / total for _, value in kept),
+        stated_sum=stated_sum,
+        unresolved=unresolved / stated_sum,
+        invalid=invalid,
+        reasoning=reasoning,
+    )
+
+
+def _entries(value: object, domain: Domain) -> list[tuple[str, Any]] | None:
+    """The (label, mass) pairs of one JSON value, or None if it holds no posterior."""
+    stated = member(value, "posterior")
+    if stated is not None:
+        return _listed(stated)
+    if isinstance(value, Pairs):  # a bare {label: mass}: only if it clearly is one
+        named = sum(domain.resolve(name) is not None for name, _ in value)
+        return list(value) if 2 * named >= len(value) > 0 else None
+    return _listed(value)
+
+
+def _listed(stated: object) -> list[tuple[str, Any]] | None:
+    if isinstance(stated, Pairs):
+        return list(stated)
+    if not isinstance(stated, list) or not stated:
+        return None
+    entries: list[tuple[str, Any]] = []
+    for item in stated:
+        if isinstance(item, Pairs):
+            label, mass = member(item, "label"), member(item, "probability", "p")
+            if label is None and len(item) == 1:
+                label, mass = item[0]
+        elif isinstance(item, list) and len(item) == 2:
+            label, mass = item
+        else:
+            return None
+        if not isinstance(label, str):
+            return None
+        entries.append((label, mass))
+    return entries
+
+
+def _reasoning(found: Found) -> str:
+    stated = member(found.value, "reasoning")
+    text = stated if isinstance(stated, str) else found.before.rsplit("```", 1)[0]
+    return text.strip()[:LONGEST_REASONING]
