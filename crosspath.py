@@ -12,9 +12,6 @@ if _ROOT in sys.path:
     sys.path.remove(_ROOT)
 sys.path.insert(0, _ROOT)
 
-__version__ = "0.1.0"
-__all__ = ["__version__", "aggregate", "main"]
-
 
 def main() -> None:
     """Run the command line."""

@@ -56,13 +56,19 @@ class Unreadable(CrosspathError):
 
 
 class AskFailed(CrosspathError):
-    """A question that got no usable answer."""
+    """A question that got no usable answer.
+
+    `requests` were sent for it nevertheless, and took `tokens` (prompt, completion, cached; None is unknown): the door
+    fills them in.
+    """
 
     def __init__(self, cause: Cause, detail: str, retry_after_s: float | None = None) -> None:
         super().__init__(f"{cause}: {detail}")
         self.cause: Cause = cause
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.requests = 0
+        self.tokens: tuple[int | None, int | None, int | None] = (0, 0, 0)
 
 
 class NoQuorum(CrosspathError):

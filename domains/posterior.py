@@ -8,7 +8,7 @@ import numpy as np
 
 from domains.case import Domain
 from domains.errors import Unreadable
-from domains.reading import Found, Pairs, find_answer, member, number
+from domains.reading import Found, Pairs, find_answer, has_member, member, number
 from domains.simplex import Array, Index
 
 PARSER = "posterior-1"
@@ -32,6 +32,16 @@ class Posterior:
     unresolved: float
     invalid: int
     reasoning: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What the reply store keeps beside the reply for other programs to read; its text is not repeated."""
+        return {
+            "labels": list(self.label_M),
+            "masses": list(self.mass_M),
+            "stated_sum": self.stated_sum,
+            "unresolved": self.unresolved,
+            "invalid": self.invalid,
+        }
 
     def arrays(self, labels: int) -> tuple[Array, Index]:
         """The posterior over all labels [L], and each label's place on the ballot [L] (`labels` if not on it)."""
@@ -62,15 +72,10 @@ def rank_entries(entries: list[tuple[str, Any]], domain: Domain, reasoning: str 
     Raises:
         Unreadable: as `read_posterior`.
     """
+    valued, invalid = _valued(entries)
     mass: dict[int, float] = {}
-    unresolved, invalid = 0.0, 0
-    for text, stated in entries:
-        value = number(stated)
-        if value is None or not math.isfinite(value) or value < 0:
-            invalid += 1
-            continue
-        if value == 0:
-            continue
+    unresolved = 0.0
+    for text, value in valued:
         label = domain.resolve(text)
         if label is None:
             unresolved += value
@@ -82,11 +87,14 @@ def rank_entries(entries: list[tuple[str, Any]], domain: Domain, reasoning: str 
         raise Unreadable("no entry of its posterior names a listed label with a probability above 0.")
     if resolved < unresolved:
         raise Unreadable("more than half of its probability lies on names that are not in the list of labels.")
+    if invalid and resolved < 0.5 * _whole(valued):
+        raise Unreadable("a probability in it is no number, and those that are make up less than half.")
     kept = sorted(mass.items(), key=lambda item: -item[1])[: domain.top_k]  # stable: equal masses as listed
     total = sum(value for _, value in kept)
+    scaled = [(label, value / total) for label, value in kept if value / total > 0]
     return Posterior(
-        label_M=tuple(label for label, _ in kept),
-        mass_M=tuple(value / total for _, value in kept),
+        label_M=tuple(label for label, _ in scaled),
+        mass_M=tuple(share for _, share in scaled),
         stated_sum=stated_sum,
         unresolved=unresolved / stated_sum,
         invalid=invalid,
@@ -94,14 +102,44 @@ def rank_entries(entries: list[tuple[str, Any]], domain: Domain, reasoning: str 
     )
 
 
+def _valued(entries: list[tuple[str, Any]]) -> tuple[list[tuple[str, float]], int]:
+    """The entries with mass, and how many state a mass that is no finite number ≥ 0."""
+    valued: list[tuple[str, float]] = []
+    units: set[bool] = set()
+    invalid = 0
+    for text, stated in entries:
+        value = number(stated)
+        if value is None or not math.isfinite(value) or value < 0:
+            invalid += 1
+        elif value > 0:
+            valued.append((text, value))
+            units.add(isinstance(stated, str) and stated.rstrip().endswith("%"))
+    if len(units) > 1:
+        raise Unreadable("some of its probabilities are percentages and some are not.")
+    return valued, invalid
+
+
+def _whole(valued: list[tuple[str, float]]) -> float:
+    """What the stated masses are shares of: 1, or 100 where one of them alone is above 1. An entry whose mass cannot
+    be read was meant to hold at most what the others leave of it."""
+    return 100.0 if any(value > 1 for _, value in valued) else 1.0
+
+
 def _entries(value: object, domain: Domain) -> list[tuple[str, Any]] | None:
-    """The (label, mass) pairs of one JSON value, or None if it holds no posterior."""
-    stated = member(value, "posterior")
-    if stated is not None:
-        return _listed(stated)
-    if isinstance(value, Pairs):  # a bare {label: mass}: only if it clearly is one
+    """The (label, mass) pairs of one JSON value, or None if it is not meant as a posterior.
+
+    Raises:
+        Unreadable: it has a "posterior" that is none. A draft before it does not count in its place.
+    """
+    if isinstance(value, Pairs):
+        if has_member(value, "posterior"):
+            entries = _listed(member(value, "posterior"))
+            if entries is None:
+                raise Unreadable('its "posterior" is no list of labels with probabilities.')
+            return entries
         named = sum(domain.resolve(name) is not None for name, _ in value)
-        return list(value) if 2 * named >= len(value) > 0 else None
+        # a bare {label: mass}: only if it clearly is one
+        return [pair for pair in value if pair[0] != "reasoning"] if 2 * named >= len(value) > 0 else None
     return _listed(value)
 
 

@@ -38,9 +38,10 @@ def _line(observation: Observation) -> str:
 
 
 def render_labels(domain: Domain) -> str:
-    """The closed list, one label a line, with what it means where the domain says so."""
+    """The closed list, one label a line, with what it means where the domain says so (behind a colon: names end in
+    parentheses of their own)."""
     return "\n".join(
-        f"- {label.name}" + (f" ({label.description})" if label.description else "") for label in domain.labels
+        f"- {label.name}" + (f": {label.description}" if label.description else "") for label in domain.labels
     )
 
 

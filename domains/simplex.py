@@ -38,7 +38,7 @@ def log_normalise(logit: Array) -> Array:
     peak = logit.max(axis=-1, keepdims=True, initial=-np.inf)
     shifted = logit - np.where(np.isfinite(peak), peak, 0.0)
     total = np.exp(shifted).sum(axis=-1, keepdims=True)
-    return np.where(total > 0, shifted - log(total), -np.inf)
+    return shifted - log(np.where(total > 0, total, 1.0))
 
 
 def softmax(logit: Array) -> Array:

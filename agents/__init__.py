@@ -1,0 +1,1 @@
+"""Who is asked (personas on backbones), and the one door to language models."""

@@ -1,0 +1,49 @@
+"""A validated answer, and where it came from."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from agents.replies import Usage
+
+T = TypeVar("T")
+
+STAND_IN = "crosspath-stand-in"
+"""The `system_fingerprint` of the simulated model."""
+
+
+@runtime_checkable
+class HasJson(Protocol):
+    """A parsed answer that has a form for people and other programs."""
+
+    def as_json(self) -> Any:
+        """The answer as JSON members."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """A validated answer.
+
+    `value` is what the reply `text` was read as, `digest` that of the request. `requests` and `usage` are what the
+    answer took when it was fetched, whenever that was; `attempts` is what was sent for it now: 0 where nothing was.
+    `deviations` names parameters that the server did not accept, `amended` tells that a first reply could not be
+    read, `cached` that it comes from the reply store, `cache_unavailable` that this could not be read or written.
+    """
+
+    value: T
+    text: str
+    digest: str
+    model: str
+    fingerprint: str
+    usage: Usage
+    requests: int
+    deviations: tuple[str, ...]
+    amended: bool
+    cached: bool
+    attempts: int
+    latency_ms: float
+    cache_unavailable: bool
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether a simulated model answered."""
+        return self.fingerprint == STAND_IN

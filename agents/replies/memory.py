@@ -1,0 +1,60 @@
+"""Replies in memory, the least recently used dropped first."""
+
+from collections import OrderedDict
+
+from agents.replies.reply import StoredReply, decode, encode
+
+DEFAULT_BYTES = 64 * 1024 * 1024
+
+
+class RecentReplies:
+    """Encoded replies up to a number of bytes. Bytes, so that nobody can change a stored reply through a returned
+    one, and so that the bound is a bound."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._values: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, digest: str) -> StoredReply | None:
+        held = self._values.get(digest)
+        if held is None:
+            return None
+        self._values.move_to_end(digest)
+        return decode(held[0], digest)
+
+    def put(self, digest: str, value: bytes, created: float) -> None:
+        self._drop(digest)
+        self._values[digest] = value, created
+        self._bytes += len(value)
+        while self._bytes > self._most_bytes:
+            self._drop(next(iter(self._values)))
+
+    def purge(self, before: float) -> int:
+        old = [digest for digest, (_, created) in self._values.items() if created < before]
+        for digest in old:
+            self._drop(digest)
+        return len(old)
+
+    def _drop(self, digest: str) -> None:
+        value, _ = self._values.pop(digest, (b"", 0.0))
+        self._bytes -= len(value)
+
+
+class MemoryReplies:
+    """A reply store that ends with the process."""
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self._recent = RecentReplies(most_bytes)
+
+    async def get(self, digest: str) -> StoredReply | None:
+        return self._recent.get(digest)
+
+    async def put(self, reply: StoredReply) -> None:
+        self._recent.put(reply.digest, encode(reply), reply.created)
+
+    async def purge(self, before: float) -> int:
+        return self._recent.purge(before)
+
+    async def close(self) -> None:
+        """Nothing is held open."""

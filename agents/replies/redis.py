@@ -1,0 +1,77 @@
+"""Replies in Redis, shared by several machines. It holds only what can be fetched again, and it may die at any time."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
+
+T = TypeVar("T")
+
+PREFIX = "crosspath:reply:"
+LIMIT_S = 0.25
+"""For connecting, for a free connection, for one answer, and for the three together."""
+MOST_CONNECTIONS = 64
+SCAN = 500
+
+
+class RedisReplies:
+    """A reply store in Redis; replies expire after `days`.
+
+    redis-py repeats a timed-out command by itself, so that a short timeout becomes a long wait; here it never repeats.
+    Its default pool raises when all connections are taken; this one waits.
+    """
+
+    def __init__(self, url: str, days: float) -> None:
+        self._seconds = max(1, round(days * 86_400))
+        self._pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=MOST_CONNECTIONS,
+            timeout=LIMIT_S,
+            socket_timeout=LIMIT_S,
+            socket_connect_timeout=LIMIT_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._redis = Redis(connection_pool=self._pool)
+
+    async def get(self, digest: str) -> StoredReply | None:
+        value = await _in_time(self._redis.get(PREFIX + digest))
+        return None if value is None else decode(value, digest)
+
+    async def put(self, reply: StoredReply) -> None:
+        await _in_time(self._redis.set(PREFIX + reply.digest, encode(reply), ex=self._seconds))
+
+    async def purge(self, before: float) -> int:
+        cursor, purged = 0, 0
+        while True:
+            cursor, keys = await _in_time(self._redis.scan(cursor, match=PREFIX + "*", count=SCAN))
+            if keys:
+                values = await _in_time(self._redis.mget(keys))
+                old = [key for key, value in zip(keys, values, strict=True) if value and _is_old(key, value, before)]
+                purged += await _in_time(self._redis.delete(*old)) if old else 0
+            if cursor == 0:
+                return purged
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._pool.disconnect()
+
+
+async def _in_time(command: Awaitable[T]) -> T:
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            return await command
+    except (RedisError, OSError) as error:  # TimeoutError is an OSError
+        raise StoreUnavailable(f"Redis cannot be used ({type(error).__name__})") from error
+
+
+def _is_old(key: bytes | str, value: bytes | str, before: float) -> bool:
+    """A value that is no reply to its key is of no use to anybody and goes too."""
+    name = key if isinstance(key, str) else key.decode()
+    reply = decode(value, name.removeprefix(PREFIX))
+    return reply is None or reply.created < before

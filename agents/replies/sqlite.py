@@ -1,0 +1,135 @@
+"""Replies in an SQLite file (WAL): the default, one machine, nothing to install.
+
+A committed reply survives `kill -9`. The file may be one that others keep their tables in (a run's journal): the
+version of this table is kept beside it, not in the file's header. Replies quote the case, so the file is its owner's
+only, and what is deleted is overwritten.
+"""
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from agents.replies.memory import RecentReplies
+from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
+
+T = TypeVar("T")
+
+SCHEMA = 1
+BUSY_S = 0.25
+"""How long a statement waits for another process that writes."""
+RECENT_BYTES = 16 * 1024 * 1024
+SWEEP_S = 3600.0
+"""How often replies older than they may be kept are deleted."""
+
+
+class SqliteReplies:
+    """A reply store in a file, with the most recent replies in memory in front of it.
+
+    One thread owns the connection, so that no statement runs on the event loop and none waits for another's
+    transaction. `days` is how long replies are kept; None: for ever.
+    """
+
+    def __init__(self, path: Path, days: float | None = None, recent_bytes: int = RECENT_BYTES) -> None:
+        self._path = path
+        self._kept_s = None if days is None else days * 86_400
+        self._recent = RecentReplies(recent_bytes)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="replies")
+        self._connection: sqlite3.Connection | None = None
+        self._swept = 0.0
+
+    async def get(self, digest: str) -> StoredReply | None:
+        recent = self._recent.get(digest)
+        if recent is not None:
+            return recent
+        value = await self._run(lambda connection: _select(connection, digest))
+        reply = None if value is None else decode(value, digest)
+        if value is not None and reply is not None:
+            self._recent.put(digest, value, reply.created)
+        return reply
+
+    async def put(self, reply: StoredReply) -> None:
+        value = encode(reply)
+        await self._run(lambda connection: self._insert(connection, reply, value))
+        self._recent.put(reply.digest, value, reply.created)
+
+    async def purge(self, before: float) -> int:
+        self._recent.purge(before)
+        return await self._run(lambda connection: _delete(connection, before))
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
+        self._thread.shutdown()
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreUnavailable(f"the reply file cannot be used ({type(error).__name__})") from error
+
+    def _work(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if self._connection is None:
+            self._connection = _connect(self._path)
+        return work(self._connection)
+
+    def _insert(self, connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO replies (digest, created, reply) VALUES (?, ?, ?)",
+            (reply.digest, reply.created, value.decode()),
+        )
+        now = time.time()
+        if self._kept_s is not None and now - self._swept > SWEEP_S:
+            self._swept = now
+            _delete(connection, now - self._kept_s)
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its -wal and -shm files the same mode
+    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        _create(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back
+        connection.execute("CREATE TABLE IF NOT EXISTS schema_versions (part TEXT PRIMARY KEY, version INTEGER)")
+        connection.execute("INSERT OR IGNORE INTO schema_versions VALUES ('replies', ?)", (SCHEMA,))
+        found = connection.execute("SELECT version FROM schema_versions WHERE part = 'replies'").fetchone()[0]
+        if found != SCHEMA:
+            raise sqlite3.DatabaseError(f"replies table of version {found}")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, created REAL NOT NULL, reply TEXT NOT NULL)"
+        )
+        connection.execute("CREATE INDEX IF NOT EXISTS replies_created ON replies (created)")
+
+
+def _select(connection: sqlite3.Connection, digest: str) -> bytes | None:
+    with closing(connection.execute("SELECT reply FROM replies WHERE digest = ?", (digest,))) as rows:
+        row = rows.fetchone()
+    return None if row is None else str(row[0]).encode()
+
+
+def _delete(connection: sqlite3.Connection, before: float) -> int:
+    deleted = connection.execute("DELETE FROM replies WHERE created < ?", (before,)).rowcount
+    if deleted:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # the log still holds what was deleted
+    return deleted

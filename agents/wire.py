@@ -1,0 +1,121 @@
+"""A question as the bytes that are sent, in the dialect that a server understands, and the digest of a request."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import orjson
+
+from agents.endpoint import BackboneSettings
+from agents.failure import Failure
+from domains.case import digest
+from domains.question import Question
+
+Structured = Literal["json_schema", "json_object", "prompt"]
+LADDER: tuple[Structured, ...] = ("json_schema", "json_object", "prompt")
+"""How the form of the answer is asked for, the most binding first."""
+
+SAMPLING = frozenset({"temperature", "top_p"})
+DROPPABLE = SAMPLING | {"seed"}
+
+UNSPECIFIC = frozenset({"", "invalid_request_error", "unsupported_parameter", "unsupported_value"})
+"""Error codes that do not say what is wrong with a request."""
+_NAMES_FORMAT = re.compile(r"response_format|json_schema|json_object|structured[ _]output|guided|grammar")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a server was found to understand: the structured mode, the name of the output limit, and the sampling
+    parameters that it does not accept."""
+
+    structured: Structured = "json_schema"
+    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    dropped: frozenset[str] = frozenset()
+
+    def merged(self, other: "Dialect") -> "Dialect":
+        """What two calls found out about the same server, together."""
+        return Dialect(
+            max(self.structured, other.structured, key=LADDER.index),
+            "max_completion_tokens" if "max_completion_tokens" in (self.limit_name, other.limit_name) else "max_tokens",
+            self.dropped | other.dropped,
+        )
+
+    def lower(self) -> "Dialect":
+        """The next less binding structured mode; the least binding stays."""
+        rung = min(LADDER.index(self.structured) + 1, len(LADDER) - 1)
+        return replace(self, structured=LADDER[rung])
+
+    def rungs(self) -> tuple["Dialect", ...]:
+        """This dialect and those with a less binding structured mode, in order."""
+        return tuple(replace(self, structured=mode) for mode in LADDER[LADDER.index(self.structured) :])
+
+
+def first_dialect(settings: BackboneSettings) -> Dialect:
+    """The dialect to begin with."""
+    return Dialect("json_schema" if settings.structured == "auto" else settings.structured)
+
+
+def request_body(question: Question[Any], settings: BackboneSettings, dialect: Dialect) -> bytes:
+    """The body of the request. Members stand in one order, and the schema's in the schema's own: a model writes its
+    answer in that order, and reasons come before numbers."""
+    sampling = question.sampling
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": [message._asdict() for message in question.messages],
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        dialect.limit_name: settings.max_output_tokens,
+        "stream": False,
+    }
+    if sampling.sample > 0:
+        body["seed"] = sampling.sample
+    for name in dialect.dropped:
+        body.pop(name, None)
+    response_format = _response_format(question, dialect.structured)
+    if response_format is not None:
+        body["response_format"] = response_format
+    return orjson.dumps(body | settings.extra_body)
+
+
+def _response_format(question: Question[Any], structured: Structured) -> dict[str, Any] | None:
+    if structured == "prompt":
+        return None
+    if structured == "json_object":
+        return {"type": "json_object"}
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", question.name)[:64] or "answer"
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": question.schema}}
+
+
+def request_digest(body: bytes, endpoint: str, sample: int, versions: Mapping[str, str]) -> str:
+    """SHA-256, hexadecimal, of everything that a reply depends on.
+
+    The body counts byte for byte: the order of a schema's members changes what a model says.
+    """
+    return digest({"body": body.decode(), "endpoint": endpoint, "sample": sample, "versions": dict(versions)})
+
+
+def deviations(question: Question[Any], dialect: Dialect) -> tuple[str, ...]:
+    """The parameters that were asked for and not sent, since the server does not accept them."""
+    asked = SAMPLING | ({"seed"} if question.sampling.sample > 0 else frozenset())
+    return tuple(sorted(dialect.dropped & asked))
+
+
+def names_format(failure: Failure) -> bool:
+    """Whether a refusal is about `response_format`."""
+    named = failure.param.startswith("response_format") or _NAMES_FORMAT.search(failure.complaint) is not None
+    return named and failure.status in (400, 422, 500, 501)
+
+
+def may_mean_format(failure: Failure) -> bool:
+    """Whether a refusal that does not say what it is about could be about `response_format`."""
+    return failure.status in (400, 422) and not failure.param and failure.code in UNSPECIFIC
+
+
+def without_refused(dialect: Dialect, failure: Failure) -> Dialect:
+    """The dialect without the parameters that a refusal names; the same one if it names none of ours."""
+    if failure.status not in (400, 422):
+        return dialect
+    if "max_completion_tokens" in failure.complaint and dialect.limit_name == "max_tokens":
+        return replace(dialect, limit_name="max_completion_tokens")
+    return replace(dialect, dropped=dialect.dropped | {name for name in DROPPABLE if failure.names(name)})

@@ -1,0 +1,209 @@
+"""The panel: everything the agents and the anchor said about a batch of cases, as read-only arrays.
+
+One case is a batch of one; there is no other code path. Axes are those of `domains.simplex`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aggregators.ballots import Ballots, blocks, over_shortlist
+from domains.posterior import Posterior
+from domains.simplex import Array, Index, Mask, freeze, jensen_shannon, log, normalise
+
+FLOOR = 1e-6
+"""What a shortlisted label has at least in an anchor from elsewhere, and in `log_pool` (method.md, The three heads)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What K agents and the anchor said of N cases over L labels.
+
+    Attributes:
+        labels: names of the L labels, in the domain's order.
+        agents: names of the K agents, all different.
+        forward_NKL: forward posteriors; a usable row sums to 1, an unusable one is all 0.
+        place_NKL: each label's place on the agent's own ballot, 0 its top-1 (the one total order); L if not on it.
+        usable_NK: whether the agent gave a usable answer.
+        log_anchor_NL: ln of the anchor, -inf off its support; all -inf where the case has none.
+        anchored_N: whether the case has an anchor.
+        shortlist_NL: the labels that stand for election; every label with mass is among them.
+        seed_N: what every shuffle of the case is keyed by.
+        floored_N: labels that were floored when the anchor was prepared.
+
+    Raises:
+        ValueError: a shape does not fit the others, two agents share a name, or there is no agent or label.
+    """
+
+    labels: tuple[str, ...]
+    agents: tuple[str, ...]
+    forward_NKL: Array
+    place_NKL: Index
+    usable_NK: Mask
+    log_anchor_NL: Array
+    anchored_N: Mask
+    shortlist_NL: Mask
+    seed_N: tuple[str, ...]
+    floored_N: Index
+
+    def __post_init__(self) -> None:
+        if not self.labels or not self.agents:
+            raise ValueError("a panel needs a label and an agent")
+        if len(set(self.agents)) != len(self.agents):
+            raise ValueError("two agents of a panel share a name")
+        size = {"N": len(self.seed_N), "K": len(self.agents), "L": len(self.labels)}
+        for name in _ARRAYS:
+            array: NDArray[np.generic] = getattr(self, name)
+            expected = tuple(size[axis] for axis in name.rpartition("_")[2])
+            if array.shape != expected:
+                raise ValueError(f"{name} has shape {array.shape}, not {expected}")
+            object.__setattr__(self, name, freeze(array))
+
+    def __len__(self) -> int:
+        """N, the number of cases."""
+        return len(self.seed_N)
+
+    def with_anchor(
+        self, log_anchor_NL: Array, anchored_N: Mask | None = None, floored_N: Index | None = None
+    ) -> "Panel":
+        """The same answers beside another anchor, given as natural logarithms of probabilities [N, L].
+
+        `anchored_N` defaults to the cases with any support. What `prepare_anchor` returns can be passed on whole.
+
+        Raises:
+            ValueError: an anchor does not sum to 1, or has no support on the case's shortlist.
+        """
+        support_NL = log_anchor_NL > -np.inf
+        anchored_N = np.any(support_NL, axis=-1) if anchored_N is None else anchored_N
+        total_N = np.exp(log_anchor_NL).sum(axis=-1)
+        if (np.abs(total_N - 1.0) > 1e-9)[anchored_N].any():
+            raise ValueError("an anchor does not sum to 1")
+        if (anchored_N & np.any(self.shortlist_NL, axis=-1) & ~np.any(support_NL & self.shortlist_NL, axis=-1)).any():
+            raise ValueError("an anchor has no support on the shortlist")
+        return replace(
+            self,
+            log_anchor_NL=np.where(anchored_N[:, None], log_anchor_NL, -np.inf),
+            anchored_N=anchored_N,
+            floored_N=np.zeros(len(self), dtype=np.int64) if floored_N is None else floored_N,
+        )
+
+    @cached_property
+    def anchor_NL(self) -> Array:
+        """The anchor as probabilities; a row of zeros where there is none."""
+        return freeze(np.exp(self.log_anchor_NL))
+
+    @cached_property
+    def usable_N(self) -> Index:
+        """The number of usable agents."""
+        return freeze(self.usable_NK.sum(axis=-1))
+
+    @cached_property
+    def pooled_NL(self) -> Array:
+        """The range score Σ_i F_i."""
+        return freeze(self.forward_NKL.sum(axis=1))
+
+    @cached_property
+    def mean_forward_NL(self) -> Array:
+        """MeanF: the mean over the usable agents; a row of zeros where there is none."""
+        return freeze(self.pooled_NL / np.maximum(self.usable_N, 1)[:, None])
+
+    @cached_property
+    def divergence_NK(self) -> Array:
+        """D_i = JS(F_i, A) in nats (paper eq. 3); 0 where there is nothing to compare (`usable_NK`, `anchored_N`)."""
+        divergence_NK = np.zeros(self.usable_NK.shape)
+        for block in blocks(len(self), self.forward_NKL[:1].size):
+            divergence_NK[block] = jensen_shannon(self.forward_NKL[block], self.anchor_NL[block, None, :])
+        return freeze(np.where(self.usable_NK & self.anchored_N[:, None], divergence_NK, 0.0))
+
+    @cached_property
+    def top_NK(self) -> Index:
+        """Each agent's top-1 label; -1 where it is not usable."""
+        return freeze(np.where(self.usable_NK, self.place_NKL.argmin(axis=-1), -1))
+
+    @cached_property
+    def votes_NL(self) -> Index:
+        """The number of agents whose top-1 a label is."""
+        cases, labels = self.shortlist_NL.shape
+        place_V = (np.arange(cases)[:, None] * labels + self.top_NK)[self.usable_NK]
+        return freeze(np.bincount(place_V, minlength=cases * labels).reshape(cases, labels))
+
+    @cached_property
+    def ballots(self) -> Ballots:
+        """The ballots over the shortlist, for the rules that count places."""
+        return over_shortlist(self.place_NKL, self.usable_NK, self.shortlist_NL)
+
+
+_ARRAYS = (
+    "forward_NKL", "place_NKL", "usable_NK", "log_anchor_NL", "anchored_N", "shortlist_NL", "floored_N",
+)  # fmt: skip
+
+
+class PreparedAnchor(NamedTuple):
+    """An anchor as the heads use it; the arguments of `Panel.with_anchor`."""
+
+    log_anchor_NL: Array
+    anchored_N: Mask
+    floored_N: Index
+
+
+def prepare_anchor(anchor_NL: Array, shortlist_NL: Mask) -> PreparedAnchor:
+    """An anchor from elsewhere (`GenF`, a caller's own), as probabilities or weights [N, L], made ready for the heads:
+    scaled, floored at 1e-6 on the shortlist, its mass outside kept, scaled again (method.md, The three heads). A row
+    of zeros is no anchor.
+    """
+    anchor_NL = normalise(anchor_NL)
+    anchored_N = np.any(anchor_NL, axis=-1)
+    floored_NL = shortlist_NL & (anchor_NL < FLOOR) & anchored_N[:, None]
+    prepared_NL = normalise(np.where(floored_NL, FLOOR, anchor_NL))
+    return PreparedAnchor(log(prepared_NL), anchored_N, floored_NL.sum(axis=-1))
+
+
+def bare_panel(
+    labels: Sequence[str],
+    agents: Sequence[str],
+    answers: tuple[Array, Index, Mask],
+    seed_N: Sequence[str],
+    shortlist_NL: Mask | None = None,
+) -> Panel:
+    """A panel without an anchor from the answers (forward_NKL, place_NKL, usable_NK) as `Panel` defines them.
+
+    The shortlist is the union of the labels that a usable agent gave mass to, unless it is given.
+    """
+    forward_NKL, place_NKL, usable_NK = answers
+    cases, _, width = forward_NKL.shape
+    return Panel(
+        labels=tuple(labels),
+        agents=tuple(agents),
+        forward_NKL=forward_NKL,
+        place_NKL=place_NKL,
+        usable_NK=usable_NK,
+        log_anchor_NL=np.full((cases, width), -np.inf),
+        anchored_N=np.zeros(cases, dtype=np.bool_),
+        shortlist_NL=np.any(forward_NKL > 0, axis=1) if shortlist_NL is None else shortlist_NL,
+        seed_N=tuple(seed_N),
+        floored_N=np.zeros(cases, dtype=np.int64),
+    )
+
+
+def assemble(
+    labels: Sequence[str],
+    agents: Sequence[str],
+    posteriors_NK: Sequence[Sequence[Posterior | None]],
+    seed_N: Sequence[str],
+    shortlist_NL: Mask | None = None,
+) -> Panel:
+    """A panel without an anchor from what the agents stated; None where an agent gave no usable answer."""
+    shape = len(seed_N), len(agents), len(labels)
+    forward_NKL, place_NKL = np.zeros(shape), np.full(shape, len(labels), dtype=np.int64)
+    usable_NK = np.zeros(shape[:2], dtype=np.bool_)
+    for case, posterior_K in enumerate(posteriors_NK):
+        for agent, posterior in enumerate(posterior_K):
+            if posterior is not None:
+                forward_NKL[case, agent], place_NKL[case, agent] = posterior.arrays(len(labels))
+                usable_NK[case, agent] = True
+    place_NKL[forward_NKL == 0] = len(labels)  # a mass too small for a float is none; it was listed last
+    return bare_panel(labels, agents, (forward_NKL, place_NKL, usable_NK), seed_N, shortlist_NL)

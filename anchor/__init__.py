@@ -1,0 +1,1 @@
+"""The reverse posterior, a label-free anchor: ordinal maps, the two elicitation questions, exact replay. Pure."""

@@ -1,0 +1,103 @@
+"""The two backward questions, context → label and label → evidence: each a table of ordinal ranks (method.md, The
+reverse posterior).
+
+Both show the candidates, the findings' texts and nothing else: not which finding is present, and nobody's answer.
+Temperature 0; repeats differ by the order of the candidates.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anchor.ordinal import RANKS
+from anchor.ranks import PARSER, Ids, Ranks, Sheet
+from domains.case import KINDS, Domain, Finding, Kind
+from domains.prompts import load_prompt
+from domains.question import BACKWARD_SAMPLING, Question, Sampling
+from domains.rendering import shuffled
+from domains.simplex import Mask
+
+PROMPTS = {kind: load_prompt(Path(__file__).parent / "prompts" / f"{kind}.md") for kind in KINDS}
+
+
+def rank_question(
+    step: Kind,
+    domain: Domain,
+    candidates: Sequence[int],
+    findings: Sequence[Finding],
+    seed: str,
+    wanted_JM: Mask | None = None,
+    sample: int = 0,
+) -> Question[Ranks]:
+    """One elicitation step; with `wanted_JM`, only those pairs of it again, under the same ids.
+
+    `candidates` are label indices in rising order, so that one set of labels is one question whoever named them
+    first. `seed` is the case's and shuffles the order in which they are shown; `sample` tells repeats apart.
+    The answer's ranks are in the order of `findings` and `candidates` as given here.
+
+    Raises:
+        ValueError: candidates that do not rise, or no pair to rate.
+    """
+    if list(candidates) != sorted(set(candidates)):
+        raise ValueError("candidates must be distinct label indices in rising order")
+    shape = (len(findings), len(candidates))
+    wanted_JM = np.ones(shape, dtype=np.bool_) if wanted_JM is None else wanted_JM
+    if wanted_JM.shape != shape or not wanted_JM.any():
+        raise ValueError("wanted_JM must ask for at least one pair of the findings and candidates")
+    column_M = shuffled(range(len(candidates)), f"{seed}:{sample}" if sample else seed)
+    sheet = Sheet(
+        findings=Ids("F", [finding.text for finding in findings]),
+        candidates=Ids("C", [domain.label_names[candidates[column]] for column in column_M]),
+        column_M=column_M,
+        wanted_JM=wanted_JM,
+    )
+    prompt = PROMPTS[step]
+    return Question(
+        name=step,
+        messages=prompt.messages(
+            case_noun=domain.case_noun,
+            label_noun=domain.label_noun,
+            description=domain.description or domain.title,
+            candidates=sheet.candidates.lines(),
+            findings=sheet.findings.lines(),
+            wanted=_wanted_lines(sheet),
+        ),
+        sampling=Sampling(BACKWARD_SAMPLING.temperature, BACKWARD_SAMPLING.top_p, sample),
+        schema=_schema(sheet),
+        parse=sheet.read,
+        versions={"prompt": prompt.digest, "parser": PARSER, "labels": domain.digest},
+    )
+
+
+def _wanted_lines(sheet: Sheet) -> str:
+    if sheet.wanted_JM.all():
+        return "Every finding for every candidate."
+    rows = zip(sheet.findings.ids, map(sheet.wanted_candidates, range(len(sheet.findings.ids))), strict=True)
+    return "\n".join(f"- {finding}: {', '.join(candidates)}" for finding, candidates in rows if candidates)
+
+
+def _schema(sheet: Sheet) -> dict[str, Any]:
+    """The reply's JSON schema, from counts alone: no text of a caller becomes part of it.
+
+    Every finding asked about has the same candidates, those with any pair wanted, so that its size grows with the
+    findings plus the candidates and not with the pairs; a rank that was not wanted is not read.
+    """
+    asked = [set(sheet.wanted_candidates(row)) for row in range(len(sheet.findings.ids))]
+    findings = [key for key, candidates in zip(sheet.findings.ids, asked, strict=True) if candidates]
+    candidates = [key for key in sheet.candidates.ids if any(key in wanted for wanted in asked)]
+    rank = {"type": "integer", "enum": list(range(RANKS))}
+    ranks = _closed(dict.fromkeys(candidates, rank))
+    entry = _closed({"finding": {"type": "string", "enum": findings}, "ranks": ranks})
+    return _closed({"ratings": {"type": "array", "items": entry}})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """An object with exactly these properties, as strict structured output wants it."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,176 @@
+"""Exact replay of the network context → label → evidence from elicited ranks, many cases at once.
+
+A label's part in the network depends on its ranks only through how often each of the seven occurs: among the present
+evidence, the absent evidence and the present context. Counting comes first (`count_ranks`), then the whole network
+is arithmetic on the counts (`replay`, `reverse`) under any maps, with no model asked again.
+
+Besides the axes of domains/simplex.py: 7 is the axis of ordinal ranks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anchor.ordinal import RANKS, Maps
+from domains.simplex import Array, Index, Mask, log_normalise
+
+RankArray = NDArray[np.int8]
+MISSING = -1
+"""The rank of a pair that nobody rated: it gets no factor."""
+
+
+class Step(IntEnum):
+    """What became of one elicitation step of one case."""
+
+    FAILED = 0
+    NOT_NEEDED = 1
+    ANSWERED = 2
+
+
+@dataclass(frozen=True, eq=False)
+class CaseRanks:
+    """The ranks of one case, over the labels `label_M`; `MISSING` where a pair has none.
+
+    `evidence_JM` has a row for every stated evidence finding, and `present_J` says which of them are present;
+    `context_JM` has a row for every context finding that is present. No rows: nothing was to be asked.
+    None: the whole step failed.
+    """
+
+    label_M: Index
+    evidence_JM: RankArray | None
+    present_J: Mask
+    context_JM: RankArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """How often each rank occurs, by case and label; fractions where an elicitation table averaged several ratings.
+
+    The counts are [N, L, 7]; `evidence_N` and `context_N` hold a `Step` for each case.
+    """
+
+    present_NL7: Array
+    absent_NL7: Array
+    context_NL7: Array
+    evidence_N: NDArray[np.int8]
+    context_N: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """ln P(e|d) and ln act_d [N, L], both finite for every label and not normalised, and each case's two `Step`s."""
+
+    log_likelihood_NL: Array
+    log_activation_NL: Array
+    evidence_N: NDArray[np.int8]
+    context_N: NDArray[np.int8]
+
+
+class Reverse(NamedTuple):
+    """ln R, ln R_lik and ln R_prior [N, L]: each sums to 1 on the shortlist and is -inf off it.
+
+    Where a distribution does not exist its row is -inf throughout, and its mask [N] is false.
+    """
+
+    log_reverse_NL: Array
+    log_likelihood_NL: Array
+    log_prior_NL: Array
+    reverse_N: Mask
+    likelihood_N: Mask
+    prior_N: Mask
+
+
+def count_ranks(cases: Sequence[CaseRanks], labels: int) -> Histograms:
+    """The histograms of N cases over all `labels` labels.
+
+    Raises:
+        ValueError: a rank outside -1…6, or arrays of one case whose shapes do not fit together.
+    """
+    counts_3NL7 = np.zeros((3, len(cases), labels, RANKS))
+    step_2N = np.empty((2, len(cases)), dtype=np.int8)
+    for n, case in enumerate(cases):
+        step_2N[:, n] = _step(case.evidence_JM), _step(case.context_JM)
+        if case.evidence_JM is not None:
+            if len(case.evidence_JM) != len(case.present_J):
+                raise ValueError("present_J must say of every evidence finding whether it is present")
+            counts_3NL7[0, n] = _count(case.evidence_JM[case.present_J], case.label_M, labels)
+            counts_3NL7[1, n] = _count(case.evidence_JM[~case.present_J], case.label_M, labels)
+        if case.context_JM is not None:
+            counts_3NL7[2, n] = _count(case.context_JM, case.label_M, labels)
+    return Histograms(*counts_3NL7, *step_2N)
+
+
+def _step(rank_JM: RankArray | None) -> Step:
+    if rank_JM is None:
+        return Step.FAILED
+    return Step.ANSWERED if len(rank_JM) else Step.NOT_NEEDED
+
+
+def _count(rank_JM: RankArray, label_M: Index, labels: int) -> Array:
+    """How often each label has each rank [L, 7]."""
+    if rank_JM.ndim != 2 or rank_JM.shape[1] != len(label_M):
+        raise ValueError("ranks must have one row a finding and one column a label")
+    if rank_JM.size and not (rank_JM.min() >= MISSING and rank_JM.max() < RANKS):
+        raise ValueError("a rank is 0 to 6, or -1 where it is missing")
+    cell_JM = np.asarray(label_M)[None, :] * RANKS + rank_JM.astype(np.int64)
+    counts = np.bincount(cell_JM[rank_JM != MISSING], minlength=labels * RANKS)
+    return counts.reshape(labels, RANKS).astype(np.float64)
+
+
+def replay(histograms: Histograms, maps: Maps) -> Factors:
+    """The network's two factors for every case and label (method.md, Exact replay).
+
+    ln P(e|d) = n⁺·ln v + n⁻·ln(1 − v);  act_d = 1 − (1 − λ)·Π(1 − v^c), the noisy-OR over the present context.
+    """
+    log_likelihood_NL = _dot(histograms.present_NL7, maps.evidence.log_values())
+    log_likelihood_NL += _dot(histograms.absent_NL7, maps.evidence.log_complements())
+    log_inactive_NL = np.log1p(-maps.leak) + _dot(histograms.context_NL7, maps.context.log_complements())
+    return Factors(
+        log_likelihood_NL,
+        np.log(-np.expm1(log_inactive_NL)),
+        histograms.evidence_N,
+        histograms.context_N,
+    )
+
+
+def _dot(counts_NL7: Array, weight_7: Array) -> Array:
+    """counts · weight [N, L], rank by rank.
+
+    Not `@`: BLAS may round a row by where it stands, and then a case would not agree with itself in a batch, nor
+    would labels of equal ranks tie.
+    """
+    product_NL = np.zeros(counts_NL7.shape[:-1])
+    for rank, weight in enumerate(weight_7):
+        product_NL += counts_NL7[..., rank] * weight
+    return product_NL
+
+
+def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> Reverse:
+    """R ∝ (P(e|d)·act_d)^(1/T), R_lik ∝ P(e|d) and R_prior ∝ act_d on the shortlist (method.md, The reverse posterior).
+
+    Where one step failed R is the factor that is left. Where the only step that was needed failed, or both did, or
+    the shortlist is empty, there is no R. T acts on R alone.
+    """
+    shortlisted_N = shortlist_NL.any(axis=-1)
+    likelihood_N = shortlisted_N & (factors.evidence_N != Step.FAILED)
+    prior_N = shortlisted_N & (factors.context_N != Step.FAILED)
+    asked_and_answered_N = np.maximum(factors.evidence_N, factors.context_N) == Step.ANSWERED
+    reverse_N = (likelihood_N & prior_N) | (shortlisted_N & asked_and_answered_N)
+    log_joint_NL = np.where(likelihood_N[:, None], factors.log_likelihood_NL, 0.0)
+    log_joint_NL += np.where(prior_N[:, None], factors.log_activation_NL, 0.0)
+    return Reverse(
+        _on_shortlist(log_joint_NL / temperature, shortlist_NL, reverse_N),
+        _on_shortlist(factors.log_likelihood_NL, shortlist_NL, likelihood_N),
+        _on_shortlist(factors.log_activation_NL, shortlist_NL, prior_N),
+        reverse_N,
+        likelihood_N,
+        prior_N,
+    )
+
+
+def _on_shortlist(log_weight_NL: Array, shortlist_NL: Mask, exists_N: Mask) -> Array:
+    return log_normalise(np.where(shortlist_NL & exists_N[:, None], log_weight_NL, -np.inf))

@@ -1,0 +1,158 @@
+"""Reads elicited ranks out of a model's reply, strictly: a whole number 0…6 for a pair that was asked for, or nothing.
+
+The form asked for is `{"ratings": [{"finding": "F1", "ranks": {"C1": 3, …}}, …]}`. Also read, because models write
+them: `{"ratings": {"F1": {"C1": 3}}}`, ranks beside the finding (`{"finding": "F1", "C1": 3}`), ranks as a list in
+the order of all candidates, names in place of ids, and each of these without the outer object.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anchor.network import MISSING, RankArray
+from anchor.ordinal import RANKS
+from domains.case import fold
+from domains.errors import Unreadable
+from domains.reading import Found, Pairs, find_answer, has_member, member, number
+from domains.simplex import Mask
+
+PARSER = "ranks-1"
+"""Version of the reading below; part of every stored reply's key."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """Elicited ranks [J, M] in the order of the findings and candidates asked about; `MISSING` (-1) where none."""
+
+    rank_JM: RankArray
+
+    def as_json(self) -> dict[str, Any]:
+        """What the reply store keeps beside the reply for other programs to read."""
+        return {"ranks": self.rank_JM.tolist()}
+
+    @property
+    def missing_JM(self) -> Mask:
+        """The pairs that have no rank [J, M]."""
+        return self.rank_JM == MISSING
+
+    @property
+    def missing(self) -> int:
+        """How many pairs have no rank."""
+        return int(self.missing_JM.sum())
+
+
+def merge(first: Ranks, second: Ranks) -> Ranks:
+    """The first answer, with what it lacks taken from the second."""
+    return Ranks(np.where(first.missing_JM, second.rank_JM, first.rank_JM))
+
+
+class Ids:
+    """What `F1` or `C1` stand for. A reply may also write the name itself, or `C1: name`."""
+
+    def __init__(self, letter: str, names: Sequence[str]) -> None:
+        self.ids = tuple(f"{letter}{place}" for place in range(1, len(names) + 1))
+        self.names = tuple(" ".join(name.split()) for name in names)
+        self._exact: dict[str, int | None] = {}
+        self._folded: dict[str, int | None] = {}
+        for place, (key, name) in enumerate(zip(self.ids, self.names, strict=True)):
+            for spelling in (name, f"{key}: {name}"):
+                for known, written in ((self._exact, spelling), (self._folded, fold(spelling))):
+                    known[written] = None if written in known else place
+        self._ids = {key.casefold(): place for place, key in enumerate(self.ids)}
+
+    def lines(self) -> str:
+        """`- C1: name`, one a line."""
+        return "\n".join(f"- {key}: {name}" for key, name in zip(self.ids, self.names, strict=True))
+
+    def place(self, written: str) -> int | None:
+        """The one that an id or name in a reply stands for, an id before a name; none if it could be two."""
+        key, name = fold(written), " ".join(written.split())
+        for known, spelling in ((self._ids, key), (self._exact, name), (self._folded, key)):
+            if spelling in known:
+                return known[spelling]
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """One question's ids, the column [M] of the result that each candidate shown belongs to, and the pairs wanted."""
+
+    findings: Ids
+    candidates: Ids
+    column_M: Sequence[int]
+    wanted_JM: Mask
+
+    def wanted_candidates(self, row: int) -> list[str]:
+        """The ids of the candidates to be rated for one finding, in the order shown."""
+        return [
+            key for key, column in zip(self.candidates.ids, self.column_M, strict=True) if self.wanted_JM[row, column]
+        ]
+
+    def read(self, text: str) -> Ranks:
+        """The ranks that a reply states for the pairs wanted.
+
+        A pair is missing where nothing, no whole number 0…6, or two different things are stated.
+
+        Raises:
+            Unreadable: no rank at all can be read.
+        """
+        rank_JM = np.full(self.wanted_JM.shape, MISSING, dtype=np.int8)
+        for (row, column), rank in find_answer(text, self._stated, '"ratings"').items():
+            if self.wanted_JM[row, column]:
+                rank_JM[row, column] = rank
+        if (rank_JM == MISSING).all():
+            raise Unreadable('its "ratings" hold no whole number 0 to 6 for any pair that was asked for.')
+        return Ranks(rank_JM)
+
+    def _stated(self, found: Found) -> dict[tuple[int, int], int] | None:
+        """What one JSON value states, or None if it is no table of ratings."""
+        if isinstance(found.value, Pairs) and has_member(found.value, "ratings"):
+            return self._cells(member(found.value, "ratings"))
+        # Without the outer object it must name every finding: it may be one of several values that belong together.
+        cells = self._cells(found.value)
+        rows = {row for row, _ in cells}
+        return cells if rows.issuperset(np.flatnonzero(self.wanted_JM.any(axis=1)).tolist()) else None
+
+    def _cells(self, ratings: object) -> dict[tuple[int, int], int]:
+        cells: dict[tuple[int, int], int] = {}
+        for finding, ranks in _entries(ratings):
+            row = self.findings.place(finding)
+            if row is None:
+                continue
+            for column, stated in self._columns(ranks):
+                rank = _rank(stated)
+                cells[row, column] = rank if cells.get((row, column), rank) == rank else MISSING
+        return cells
+
+    def _columns(self, ranks: object) -> Iterator[tuple[int, object]]:
+        """The columns that one finding's ranks state, and what they state there."""
+        if isinstance(ranks, Pairs):
+            for candidate, stated in ranks:
+                place = self.candidates.place(candidate)
+                if place is not None:
+                    yield self.column_M[place], stated
+        elif isinstance(ranks, list) and len(ranks) == len(self.column_M):
+            yield from zip(self.column_M, ranks, strict=True)
+
+
+def _entries(ratings: object) -> Iterator[tuple[str, object]]:
+    """(finding as written, its ranks) pairs."""
+    items = [ratings] if isinstance(ratings, Pairs) or not isinstance(ratings, list) else ratings
+    for item in items:
+        if not isinstance(item, Pairs):
+            continue
+        finding, ranks = member(item, "finding", "fact", "id"), member(item, "ranks")
+        if isinstance(finding, str):
+            yield finding, item if ranks is None else ranks
+        else:
+            yield from item
+
+
+def _rank(stated: object) -> int:
+    """A whole number 0…6, also as 3.0 or "3"; anything else is missing."""
+    if isinstance(stated, str) and "%" in stated:
+        return MISSING
+    value = number(stated)
+    return int(value) if value is not None and value in range(RANKS) else MISSING

@@ -1,0 +1,258 @@
+"""Writes a decision: arrays and outcomes as the answer's members, and what was not as asked in `degraded`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.answer import Answer
+from agents.personas import has_exemplars
+from aggregators import decision as aggregation
+from aggregators.decision import Decisions
+from aggregators.heads import weight_NK
+from aggregators.panel import Panel
+from anchor.anchors import Partiality
+from anchor.elicitor import PROMPTS
+from app import __version__
+from app.hearing import Hearing, Outcome
+from app.inquiry import Agent
+from app.own_agents import named
+from app.schemas import (
+    AgentAnswer,
+    AnchorAnswer,
+    Compared,
+    Confidence,
+    Decision,
+    Timing,
+    Tokens,
+    Usage,
+    Versions,
+)
+from domains.case import Kind, digest
+from domains.posterior import Posterior
+from domains.simplex import Array, Mask
+
+
+@dataclass(frozen=True)
+class Convened:
+    """The panel of some hearings; of what part of R each case's anchor is made; ln of each elicited factor [N, L]."""
+
+    panel: Panel
+    partial_N: Sequence[Partiality]
+    factors: Mapping[Kind, Array]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the aggregators made of one case: by the name asked for, the one that was used and what it decided; how
+    sure the decision is, and whether it is too unsure to be given."""
+
+    convened: Convened
+    used: Mapping[str, str]
+    decided: Mapping[str, Decisions]
+    confidence: aggregation.Confidence
+    abstained_N: Mask
+
+
+def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms: float) -> Decision:
+    """The answer to one inquiry."""
+    inquiry, panel = hearing.inquiry, ruling.convened.panel
+    decided = ruling.decided[inquiry.aggregator]
+    abstained = bool(ruling.abstained_N[0])
+    degraded = _degraded(hearing, ruling)
+    answers = _answers(hearing)
+    return Decision(
+        status="degraded" if degraded else "complete",
+        id=decision_id,
+        case_id=inquiry.case.id,
+        domain=inquiry.domain.name,
+        label=None if abstained else panel.labels[decided.label_N[0]],
+        abstained=abstained,
+        confidence=_confidence(ruling),
+        distribution=named(decided.distribution_NL[0], panel.labels),
+        aggregator=ruling.used[inquiry.aggregator],
+        requested=inquiry.aggregator,
+        anchor=_anchor(hearing, ruling.convened),
+        agents=agent_states(hearing, panel),
+        disagree=_disagree(hearing),
+        tied=_tied(decided, panel),
+        degraded=degraded,
+        compare={name: _compared(name, ruling) for name in inquiry.compare},
+        usage=usage(hearing),
+        timing_ms=Timing(forward=hearing.forward_ms, reverse=hearing.reverse_ms, total=total_ms),
+        backbone=inquiry.backbone.name,
+        model=next((answer.model for answer in answers if answer.model), inquiry.backbone.settings.model),
+        stand_in=any(answer.stand_in for answer in answers),
+        versions=Versions(
+            prompts=prompts_version(agent.persona.digest for agent in inquiry.agents), service=__version__
+        ),
+    )
+
+
+def agent_states(hearing: Hearing, panel: Panel | None) -> list[AgentAnswer]:
+    """One entry an agent, in the order asked; divergences, ranks and weights where the panel has an anchor."""
+    names = hearing.inquiry.domain.label_names
+    measured = _measured(panel, hearing) if panel is not None and panel.anchored_N[0] else {}
+    return [
+        _agent_state(agent, outcome, names, measured.get(place, {}))
+        for place, (agent, outcome) in enumerate(zip(hearing.inquiry.agents, hearing.forward, strict=True))
+    ]
+
+
+def _measured(panel: Panel, hearing: Hearing) -> dict[int, dict[str, Any]]:
+    weight_K = weight_NK(panel, hearing.inquiry.parameters.tau)[0]
+    js_K = panel.divergence_NK[0]
+    usable = np.flatnonzero(panel.usable_NK[0])
+    return {
+        int(place): {
+            "js": float(js_K[place]),
+            "rank": 1 + int((js_K[usable] < js_K[place]).sum()),
+            "weight": float(weight_K[place]),
+        }
+        for place in usable
+    }
+
+
+def _agent_state(
+    agent: Agent, outcome: Outcome[Posterior], names: tuple[str, ...], measured: Mapping[str, Any]
+) -> AgentAnswer:
+    if outcome.value is None:
+        failure = outcome.failure
+        return AgentAnswer(
+            agent=agent.name,
+            status="failed",
+            cause=failure.cause if failure else None,
+            detail=failure.detail if failure else None,
+        )
+    posterior, answer = outcome.value, outcome.answers[-1]
+    listed = zip(posterior.label_M, posterior.mass_M, strict=True)
+    return AgentAnswer(
+        agent=agent.name,
+        status="ok",
+        top=names[posterior.label_M[0]],
+        posterior={names[label]: mass for label, mass in listed},
+        reasoning=posterior.reasoning,
+        stated_sum=posterior.stated_sum,
+        unresolved_mass=posterior.unresolved,
+        invalid_entries=posterior.invalid,
+        model=answer.model,
+        latency_ms=answer.latency_ms,
+        tokens=Tokens(prompt=answer.usage.prompt, completion=answer.usage.completion, cached=answer.usage.cached),
+        cached=answer.cached,
+        **measured,
+    )
+
+
+def _anchor(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
+    name, panel = hearing.inquiry.anchor, convened.panel
+    if name is None:
+        return None
+    return AnchorAnswer(
+        name=name,
+        distribution=_shown(panel.log_anchor_NL, panel),
+        likelihood=_shown(convened.factors.get("evidence"), panel),
+        prior=_shown(convened.factors.get("context"), panel),
+        missing_pairs=sum(step.missing for step in hearing.steps.values()),
+        floored=int(panel.floored_N[0]),
+    )
+
+
+def _shown(log_NL: Array | None, panel: Panel) -> dict[str, float] | None:
+    """The first case's distribution by label, or None where there is none."""
+    if log_NL is None or not np.isfinite(log_NL[0]).any():
+        return None
+    return named(np.exp(log_NL[0]), panel.labels)
+
+
+def _degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
+    """Everything that was not as asked, in words a program can match."""
+    inquiry = hearing.inquiry
+    entries = [] if inquiry.case.evidence else ["no_evidence"]
+    for agent, outcome in zip(inquiry.agents, hearing.forward, strict=True):
+        if outcome.value is None:
+            entries.append(f"agent_failed:{agent.name}")
+        elif not has_exemplars(inquiry.domain, agent.persona):
+            entries.append(f"no_exemplars:{agent.name}")
+    if inquiry.anchor is not None:
+        entries += _anchor_degraded(hearing, ruling.convened)
+    used = ruling.used[inquiry.aggregator]
+    if used != inquiry.aggregator:
+        entries.append(f"fallback:{used}")
+    answers = _answers(hearing)
+    entries += sorted({f"sampling:{parameter}" for answer in answers for parameter in answer.deviations})
+    if any(answer.cache_unavailable for answer in answers):
+        entries.append("cache_unavailable")
+    if any(outcome.failure and outcome.failure.cause == "deadline" for outcome in _outcomes(hearing)):
+        entries.append("deadline")
+    return entries
+
+
+def _anchor_degraded(hearing: Hearing, convened: Convened) -> list[str]:
+    entries = []
+    if not convened.panel.anchored_N[0]:
+        entries.append("anchor_missing")
+    elif convened.partial_N[0]:
+        entries.append(f"anchor_partial:{convened.partial_N[0]}")
+    if any(step.missing for step in hearing.steps.values()):
+        entries.append("missing_pairs")
+    return entries
+
+
+def _outcomes(hearing: Hearing) -> list[Outcome[Any]]:
+    steps = [step.outcome for step in hearing.steps.values() if step.outcome]
+    return [*hearing.forward, *([hearing.generic] if hearing.generic else []), *steps]
+
+
+def _answers(hearing: Hearing) -> list[Answer[Any]]:
+    return [answer for outcome in _outcomes(hearing) for answer in outcome.answers]
+
+
+def usage(hearing: Hearing) -> Usage:
+    """Requests made now and what they cost; replies kept from before cost nothing, unknown stays unknown."""
+    costs = [cost for outcome in _outcomes(hearing) for cost in outcome.costs]
+    return Usage(
+        calls=sum(cost.requests for cost in costs),
+        prompt_tokens=_total(cost.usage.prompt for cost in costs),
+        completion_tokens=_total(cost.usage.completion for cost in costs),
+        cost_usd=_total(cost.dollars for cost in costs),
+    )
+
+
+def _total(parts: Iterable[Any]) -> Any:
+    known = list(parts)
+    return None if any(part is None for part in known) else sum(known)
+
+
+def _disagree(hearing: Hearing) -> bool:
+    return len({outcome.value.label_M[0] for outcome in hearing.forward if outcome.value}) > 1
+
+
+def _confidence(ruling: Ruling) -> Confidence:
+    sure, anchored = ruling.confidence, bool(ruling.convened.panel.anchored_N[0])
+    return Confidence(
+        margin=float(sure.margin_N[0]),
+        vote_share=float(sure.vote_share_N[0]),
+        js_min=float(sure.js_min_N[0]) if anchored else None,
+        js_spread=float(sure.js_spread_N[0]) if anchored else None,
+    )
+
+
+def _tied(decided: Decisions, panel: Panel) -> list[str]:
+    tied = np.flatnonzero(decided.tied_NL[0])
+    return [panel.labels[place] for place in tied] if len(tied) > 1 else []
+
+
+def _compared(name: str, ruling: Ruling) -> Compared:
+    decided, panel = ruling.decided[name], ruling.convened.panel
+    return Compared(
+        label=panel.labels[decided.label_N[0]],
+        distribution=named(decided.distribution_NL[0], panel.labels),
+        tied=_tied(decided, panel),
+        aggregator=ruling.used[name],
+    )
+
+
+def prompts_version(personas: Iterable[str]) -> str:
+    """One hash for all the prompts a decision rests on."""
+    return digest([sorted(personas), {kind: prompt.digest for kind, prompt in PROMPTS.items()}])[:16]

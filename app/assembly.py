@@ -1,0 +1,75 @@
+"""Puts a council together from the settings: catalogue, reply store, a client for each origin."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+from starlette.applications import Starlette
+
+from agents.backbone import Backbone
+from agents.endpoint import BackboneSettings, open_client
+from agents.replies import ReplyStore, open_replies
+from app.inquiry import Council, read_personas
+from app.settings import STAND_IN_URL, Settings
+from domains.catalogue import Catalogue
+from domains.errors import BadInput
+from simulator.server import create_simulator
+
+
+Wrap = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
+
+
+@asynccontextmanager
+async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inner: inner) -> AsyncIterator[Council]:
+    """The council for the life of a process; its clients and stores close with it.
+
+    `stand_in_transport` may put another transport before that of the stand-in in this process.
+
+    Raises:
+        BadInput: a setting that cannot be used.
+    """
+    catalogue = Catalogue(settings.domains_dir)
+    async with AsyncExitStack() as stack:
+        store = open_store(settings)
+        stack.push_async_callback(store.close)
+        declared = settings.declared_backbones()
+        backbones: dict[str, Backbone] = {}
+        for name, backbone_settings in declared.items():
+            client = await stack.enter_async_context(_client(backbone_settings, catalogue, stand_in_transport))
+            backbones[name] = Backbone(name, backbone_settings, client, store)
+        yield Council(
+            catalogue=catalogue,
+            backbones=backbones,
+            personas=read_personas(settings.personas_dir),
+            default_domain=_default_domain(settings, catalogue),
+            quorum=settings.quorum,
+            deadline_s=settings.deadline_s,
+            whole_set=settings.whole_set,
+        )
+
+
+def open_store(settings: Settings) -> ReplyStore:
+    """The reply store the settings ask for: Redis where it is named, else SQLite; 0 days is memory only."""
+    url = settings.redis_url.get_secret_value() if settings.redis_url else None
+    return open_replies(settings.replies, settings.replies_file, url)
+
+
+def _client(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap) -> httpx.AsyncClient:
+    if settings.base_url == STAND_IN_URL:
+        return httpx.AsyncClient(transport=wrap(httpx.ASGITransport(stand_in(catalogue))))
+    return open_client(settings)
+
+
+def stand_in(catalogue: Catalogue, **options: Any) -> Starlette:
+    """The stand-in LLM over every pack of the catalogue."""
+    return create_simulator([catalogue.path(name) for name in catalogue.names()], **options)
+
+
+def _default_domain(settings: Settings, catalogue: Catalogue) -> str:
+    names = catalogue.names()
+    if settings.domain is None:
+        return names[0]
+    if settings.domain not in names:
+        raise BadInput.at("CROSSPATH_DOMAIN", f"no such domain; there are: {', '.join(names)}")
+    return settings.domain

@@ -1,0 +1,70 @@
+"""Request bodies: read with a size limit, decoded strictly, checked against their schema."""
+
+import json
+from typing import Any, NoReturn, TypeVar
+
+from fastapi import Request
+from pydantic import ValidationError
+
+from app.problems import Refused, validation_faults
+from app.schemas import Body
+from domains.errors import BadInput
+
+B = TypeVar("B", bound=Body)
+
+DECIDE_LIMIT = 1_000_000
+AGGREGATE_LIMIT = 64_000_000
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body's bytes.
+
+    Raises:
+        Refused: 415 if it is not declared as JSON, 413 once it passes `limit` bytes (the rest is not read).
+    """
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise Refused(415, "send the body as application/json")
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared) > limit:
+        raise Refused(413, f"the body is larger than {limit} bytes")
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise Refused(413, f"the body is larger than {limit} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def parse_body(model: type[B], content: bytes) -> B:
+    """The body as its model.
+
+    Raises:
+        Refused: 400 if it is no UTF-8, no JSON, holds NaN or an infinity, or names a member of an object twice.
+        BadInput: its content does not fit the schema; every misfit is named by its path.
+    """
+    try:
+        value = json.loads(content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+    except UnicodeDecodeError:
+        raise Refused(400, "the body is not UTF-8") from None
+    except RecursionError:
+        raise Refused(400, "the body is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise Refused(400, f"the body is not JSON: line {error.lineno}, column {error.colno}") from None
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise BadInput(validation_faults(error)) from None
+
+
+def _no_constant(constant: str) -> NoReturn:
+    raise Refused(400, f"the body is not JSON: {constant} is no JSON number")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise Refused(400, "the body names a member of an object twice")
+    return members

@@ -1,0 +1,26 @@
+"""`crosspath domain list`."""
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.settings import load_settings
+from domains.catalogue import Catalogue
+
+
+def run(as_json: bool) -> int:
+    """Print the packs that are found."""
+    catalogue = Catalogue(load_settings().domains_dir)
+    domains = [catalogue.get(name) for name in catalogue.names()]
+    if as_json:
+        rows = [
+            {"name": d.name, "title": d.title, "labels": len(d.labels), "findings": len(d.findings)} for d in domains
+        ]
+        typer.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+        return 0
+    table = Table("name", "title", "labels", "findings", "exemplars", box=None)
+    for d in domains:
+        table.add_row(d.name, d.title, str(len(d.labels)), str(len(d.findings)), str(len(d.exemplars)))
+    Console().print(table)
+    return 0

@@ -1,0 +1,83 @@
+"""Errors as RFC 9457 problem bodies: one table from what went wrong to a status code.
+
+No body repeats what the caller sent: field paths keep only names that look like names.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import orjson
+from fastapi import Response
+from pydantic import ValidationError
+
+from domains.errors import BadInput, Fault, NoQuorum, NotFound
+
+MEDIA_TYPE = "application/problem+json"
+
+TITLES = {
+    400: "Not readable",
+    404: "Not found",
+    405: "Method not allowed",
+    413: "Too large",
+    415: "Unsupported content type",
+    422: "Not usable",
+    503: "No decision",
+}
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,31}|\d+")
+
+
+class Refused(Exception):
+    """A request that is refused before its content is looked at."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+def problem(
+    status: int,
+    detail: str,
+    faults: Sequence[Fault] = (),
+    headers: Mapping[str, str] | None = None,
+    members: Mapping[str, object] = MappingProxyType({}),
+) -> Response:
+    """A problem answer; `members` are added beside the standard ones."""
+    body: dict[str, object] = {
+        "type": "about:blank",
+        "title": TITLES.get(status, "Error"),
+        "status": status,
+        "detail": detail,
+    }
+    if faults:
+        body["errors"] = [{"field": fault.where, "message": fault.problem} for fault in faults]
+    return Response(orjson.dumps(body | dict(members)), status, dict(headers or {}), MEDIA_TYPE)
+
+
+def for_error(error: BadInput | NoQuorum | Refused) -> Response:
+    """The answer to an error of our own."""
+    match error:
+        case NotFound():
+            return problem(422, "something is asked for by a name that does not exist", error.faults)
+        case BadInput():
+            return problem(422, "the content cannot be used", error.faults)
+        case NoQuorum():
+            return problem(503, str(error))
+        case Refused():
+            return problem(error.status, error.detail)
+
+
+def validation_faults(error: ValidationError) -> list[Fault]:
+    """What pydantic found wrong, without any of the input: a member's name is kept only if it looks like one."""
+    return [
+        Fault(field_path(detail["loc"]), detail["msg"])
+        for detail in error.errors(include_input=False, include_context=False, include_url=False)
+    ]
+
+
+def field_path(location: Sequence[str | int]) -> str:
+    """`case.evidence.3.id` from a location; anything that might be content becomes `?`."""
+    parts = [str(part) for part in location]
+    return ".".join(part if _NAME.fullmatch(part) else "?" for part in parts)

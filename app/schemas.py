@@ -1,0 +1,315 @@
+"""Bodies of requests and answers: the outside's names and shapes, checked once at the edge.
+
+Requests are strict (unknown members and coerced types are errors). Answers are built as these models and serialised
+once; `app/main.py` publishes both in the OpenAPI document.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_FINDINGS = 500
+MOST_LABELS = 1_000
+MOST_AGENTS = 20
+LONGEST_TEXT = 2_000
+
+
+class Body(BaseModel):
+    """A request body: strict, and silent about what it was given."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+
+
+class StatedFinding(Body):
+    """A finding stated present or absent; an id that the domain does not know needs a text."""
+
+    id: Name
+    text: Text | None = None
+    present: bool = True
+
+
+class CaseBody(Body):
+    """What is known of one case: context precedes the label, evidence is what was observed."""
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    context: list[StatedFinding] = Field(default_factory=list)
+    evidence: list[StatedFinding] = Field(default_factory=list)
+
+
+class DecideParams(Body):
+    """Parameters of the heads, and where the ranks come from."""
+
+    tau: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
+    w_r: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.2
+    elicitation: Literal["per_case", "table"] = "per_case"
+
+
+class AbstainBelow(Body):
+    """Thresholds under which the decision becomes "ask a person"."""
+
+    margin: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    vote_share: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+
+
+class DecideBody(Body):
+    """`POST /decide`. Only `case` is required."""
+
+    case: CaseBody
+    domain: Name | None = None
+    labels: Annotated[list[Name], Field(max_length=MOST_LABELS)] | None = None
+    aggregator: Name = "loglin"
+    anchor: Name | None = "reverse"
+    backbone: Name = "default"
+    agents: Annotated[list[Name], Field(min_length=1, max_length=MOST_AGENTS)] | None = None
+    params: DecideParams = DecideParams()
+    compare: Annotated[list[Name], Field(max_length=50)] = Field(default_factory=list)
+    require: Literal["any", "complete"] = "any"
+    abstain_below: AbstainBelow = AbstainBelow()
+    deadline_s: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
+
+
+Distribution = dict[str, float]
+
+
+class Confidence(BaseModel):
+    """How sure: margin of the collective, the label's share of top-1 votes, least divergence and its spread (nats)."""
+
+    margin: float
+    vote_share: float
+    js_min: float | None
+    js_spread: float | None
+
+
+class Tokens(BaseModel):
+    """Tokens as the endpoint told them; null where it did not."""
+
+    prompt: int | None
+    completion: int | None
+    cached: int | None
+
+
+class AgentAnswer(BaseModel):
+    """One agent: its posterior, how far from the anchor (nats), its rank and the weight FwdJS gives it."""
+
+    agent: str
+    status: Literal["ok", "failed"]
+    cause: str | None = None
+    detail: str | None = None
+    top: str | None = None
+    posterior: Distribution | None = None
+    js: float | None = None
+    rank: int | None = None
+    weight: float | None = None
+    reasoning: str | None = None
+    stated_sum: float | None = None
+    unresolved_mass: float | None = None
+    invalid_entries: int | None = None
+    model: str | None = None
+    latency_ms: float | None = None
+    tokens: Tokens | None = None
+    cached: bool = False
+
+
+class AnchorAnswer(BaseModel):
+    """The distribution that agents are compared with, and the two factors of a reverse one."""
+
+    name: str
+    distribution: Distribution | None
+    likelihood: Distribution | None = None
+    prior: Distribution | None = None
+    missing_pairs: int = 0
+    floored: int = 0
+
+
+class Compared(BaseModel):
+    """What another aggregator makes of the same panel."""
+
+    label: str
+    distribution: Distribution
+    tied: list[str]
+    aggregator: str
+
+
+class Usage(BaseModel):
+    """What this decision cost now; replies kept from before cost nothing. Unknown is null, never 0."""
+
+    calls: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+
+
+class Timing(BaseModel):
+    """Milliseconds, wall clock."""
+
+    forward: float
+    reverse: float
+    total: float
+
+
+class Versions(BaseModel):
+    """What the numbers depend on besides the request."""
+
+    prompts: str
+    service: str
+
+
+class Decision(BaseModel):
+    """The answer of `POST /decide`. `status` is `complete` only if everything was as asked."""
+
+    status: Literal["complete", "degraded"]
+    id: str
+    case_id: str
+    domain: str
+    label: str | None
+    abstained: bool
+    confidence: Confidence
+    distribution: Distribution
+    aggregator: str
+    requested: str
+    anchor: AnchorAnswer | None
+    agents: list[AgentAnswer]
+    disagree: bool
+    tied: list[str]
+    degraded: list[str]
+    compare: dict[str, Compared]
+    usage: Usage
+    timing_ms: Timing
+    backbone: str
+    model: str
+    stand_in: bool
+    versions: Versions
+
+
+Posterior = dict[str, float] | list[tuple[str, float]]
+
+
+class OwnCase(Body):
+    """A case of one's own agents: a posterior for each, as an object or as a list of pairs in the agent's order."""
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    posteriors: Annotated[list[Any], Field(min_length=1, max_length=1_000)]
+    anchor: dict[str, Any] | list[Any] | None = None
+    shortlist: list[str] | None = None
+
+
+class AggregateParams(Body):
+    """Parameters of the heads."""
+
+    tau: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
+    w_r: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.2
+
+
+class AggregateBody(Body):
+    """`POST /aggregate`: posteriors (and an anchor) in, decisions of any aggregators out; nobody is asked."""
+
+    labels: Annotated[list[Name], Field(min_length=1, max_length=MOST_LABELS)]
+    cases: Annotated[list[OwnCase], Field(min_length=1)]
+    aggregators: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    params: AggregateParams = AggregateParams()
+
+
+class OwnDecision(BaseModel):
+    """One aggregator's decision for one of the caller's cases."""
+
+    label: str
+    distribution: Distribution
+    tied: list[str]
+
+
+class OwnCaseAnswer(BaseModel):
+    """Divergences (nats) and FwdJS weights in the order of the posteriors; null without an anchor."""
+
+    id: str
+    js: list[float] | None
+    weights: list[float] | None
+    decisions: dict[str, OwnDecision]
+
+
+class AggregateAnswer(BaseModel):
+    """The answer of `POST /aggregate`, cases in the order sent."""
+
+    cases: list[OwnCaseAnswer]
+
+
+class FieldFault(BaseModel):
+    """One thing that is wrong with the input, by the path of its field."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """An error answer (RFC 9457, `application/problem+json`)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldFault] | None = None
+
+
+class LabelEntry(BaseModel):
+    """A label of a domain."""
+
+    label: str
+    aliases: list[str]
+    description: str
+
+
+class FindingEntry(BaseModel):
+    """A finding of a domain."""
+
+    id: str
+    text: str
+    kind: Literal["context", "evidence"]
+
+
+class DomainSummary(BaseModel):
+    """A domain in the list of domains."""
+
+    name: str
+    title: str
+    labels: int
+    findings: int
+
+
+class DomainAnswer(BaseModel):
+    """Everything that can be asked about a domain; `examples` are bodies for `POST /decide`."""
+
+    name: str
+    title: str
+    case_noun: str
+    label_noun: str
+    licence: str
+    labels: list[LabelEntry]
+    findings: list[FindingEntry]
+    examples: list[dict[str, Any]]
+
+
+class AggregatorEntry(BaseModel):
+    """An aggregator by name; a head needs an anchor."""
+
+    name: str
+    needs_anchor: bool
+    description: str
+
+
+class AnchorEntry(BaseModel):
+    """An anchor by name, and what has to be asked for it."""
+
+    name: str
+    asks: list[str]
+    description: str
+
+
+class BackboneEntry(BaseModel):
+    """A backbone by name. Its address and key are the operator's business."""
+
+    name: str
+    model: str
+    stand_in: bool
