@@ -172,6 +172,8 @@ class Backbone:
                 if failed.cause != "timeout":
                     raise
                 return Failure("timeout", failed.detail, "now")
+            except httpx.DecodingError:
+                return broken_envelope("the body is not in its declared encoding")
             except (httpx.HTTPError, aiohttp.ClientError) as error:
                 return lost_connection(error)
 

@@ -1,5 +1,7 @@
 """What is declared of a backbone, and the HTTP client it is spoken to with."""
 
+import ssl
+from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -103,5 +105,14 @@ def open_client(settings: BackboneSettings) -> httpx.AsyncClient:
     """
     limits = httpx.Limits(max_connections=settings.concurrency + SPARE_CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S)
     return httpx.AsyncClient(
-        transport=AiohttpTransport(limits=limits), trust_env=False, follow_redirects=False, timeout=None
+        transport=AiohttpTransport(verify=_trusted(), limits=limits),
+        trust_env=False,
+        follow_redirects=False,
+        timeout=None,
     )
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Reading the bundle takes longer than most requests; one serves all clients."""
+    return httpx.create_ssl_context()

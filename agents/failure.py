@@ -40,7 +40,7 @@ class Failure:
     detail: str
     again: Again
     retry_after: float | None = None
-    identity: str | None = None
+    identity: str | None = field(default=None, repr=False)
     status: int | None = None
     code: str = ""
     param: str = field(default="", repr=False)

@@ -34,7 +34,8 @@ def weight_NK(panel: Panel, tau: float) -> Array:
 def minjs(panel: Panel, _: Parameters) -> Array:
     """The posterior of the agent nearest to the anchor [N, L]; the mean of those equally near."""
     near_NK = nearest_NK(panel)
-    return _weighted_sum(panel, near_NK / np.maximum(near_NK.sum(axis=-1, keepdims=True), 1))
+    chosen_NL = _weighted_sum(panel, near_NK / np.maximum(near_NK.sum(axis=-1, keepdims=True), 1))
+    return np.where(panel.anchored_N[:, None], chosen_NL, panel.mean_forward_NL)
 
 
 def fwdjs(panel: Panel, parameters: Parameters) -> Array:

@@ -30,6 +30,8 @@ LONGEST_LIST = 4 << 20
 LARGEST_FILE = 1 << 30
 """Bytes; a list or file that says or proves to be longer is refused."""
 DEADLINE_S = 3600.0
+IDLE_S = 30.0
+"""A server may stay silent for this long; the deadline ends one that drips."""
 MOST_REDIRECTS = 5
 
 _MD5 = re.compile(r"[0-9a-f]{32}")
@@ -49,8 +51,10 @@ class ListedFile:
     md5: str
 
 
-async def fetch_official(out: Path, articles_url: str = ARTICLES_URL) -> Conversion:
+async def fetch_official(out: Path, articles_url: str = ARTICLES_URL, deadline_s: float = DEADLINE_S) -> Conversion:
     """Download the English release and write its pack to `out/ddxplus/`; the downloads are not kept.
+
+    `deadline_s` bounds all the downloads together, in seconds.
 
     Raises:
         FetchFailed: the article or a file cannot be had, or a file is not the one that the article lists.
@@ -60,25 +64,22 @@ async def fetch_official(out: Path, articles_url: str = ARTICLES_URL) -> Convers
     try:
         await asyncio.to_thread(out.mkdir, parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".ddxplus-download-", dir=out) as folder:
-            listed = await _download_all(article_url, Path(folder))
+            listed = await _download_all(article_url, Path(folder), deadline_s)
             sums = {file.name: file.md5 for file in listed}
             return await asyncio.to_thread(convert, Path(folder), out, sums)
     except OSError as error:
         raise FetchFailed(f"{out}: cannot be written ({error.strerror})") from None
 
 
-async def _download_all(article_url: str, folder: Path) -> list[ListedFile]:
-    timeout = httpx.Timeout(30.0)
+async def _download_all(article_url: str, folder: Path, deadline_s: float) -> list[ListedFile]:
+    client = httpx.AsyncClient(timeout=IDLE_S, max_redirects=MOST_REDIRECTS)
     try:
-        async with (
-            asyncio.timeout(DEADLINE_S),
-            httpx.AsyncClient(timeout=timeout, max_redirects=MOST_REDIRECTS) as client,
-        ):
+        async with asyncio.timeout(deadline_s), client:
             listed = await list_files(client, article_url)
             for file in listed:
                 await download(client, file, folder / file.name)
     except TimeoutError:
-        raise FetchFailed(f"not finished within {DEADLINE_S:.0f} s") from None
+        raise FetchFailed(f"the download was not finished within {deadline_s:g} s") from None
     return listed
 
 
@@ -99,7 +100,9 @@ async def list_files(client: httpx.AsyncClient, article_url: str) -> list[Listed
     except (ValueError, RecursionError):
         raise FetchFailed("the article's file list is not JSON") from None
     entries = article.get("files") if isinstance(article, dict) else None
-    by_name = {entry.get("name"): entry for entry in entries or () if isinstance(entry, dict)}
+    if not isinstance(entries, list):
+        raise FetchFailed("the article's file list is not of the shape that is known")
+    by_name = {str(entry.get("name")): entry for entry in entries if isinstance(entry, dict)}
     missing = [name for name in NEEDED if name not in by_name]
     if missing:
         raise FetchFailed(f"the article does not list {', '.join(missing)}")

@@ -76,7 +76,7 @@ class Stated:
                 self.faults.append(Fault(f"{where}.{place}", problem))
                 return []
             entries[self.label_index[pair[0]]] = float(pair[1])
-        if not math.isfinite(sum(entries.values())) or sum(entries.values()) <= 0:
+        if not any(entries.values()):
             self.faults.append(Fault(where, "has no mass above 0"))
         return [(label, mass) for label, mass in sorted(entries.items(), key=lambda e: -e[1]) if mass > 0]
 

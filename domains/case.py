@@ -145,7 +145,8 @@ def digest(content: object) -> str:
 
 def fold(text: str) -> str:
     """A name without case, accents, punctuation and spacing, for comparing two spellings of the same name."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    folded = unicodedata.normalize("NFKD", text).casefold()  # decomposed first: `℃` holds a capital
+    decomposed = unicodedata.normalize("NFKD", folded)
     kept = (
         character if character.isalnum() else " " for character in decomposed if not unicodedata.combining(character)
     )

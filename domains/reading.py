@@ -94,7 +94,10 @@ def find_answer(text: str, read: Callable[[Found], T | None], wanted: str) -> T:
             if found.superseded:
                 raise Unreadable("its last JSON object is broken or cut off.")
             return answer
-    raise Unreadable(f"it holds no complete JSON object with {wanted}.")
+    raise Unreadable(
+        f"it holds no complete JSON object with {wanted} in the form asked for "
+        "(inside a text, double quotes are escaped; no comma stands before a closing bracket)."
+    )
 
 
 def find_values(text: str) -> list[Found]:

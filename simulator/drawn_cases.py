@@ -37,7 +37,7 @@ def draw_cases(domain: Domain, knowledge: Knowledge, count: int, seed: int) -> t
 
 
 def _present(domain: Domain, knowledge: Knowledge, case_N: draws.Keys, finding_J: draws.Keys, gold_N: Index) -> Mask:
-    """Which findings are so [N, J]: one alone by its probability; of a group the value into whose share a draw falls."""
+    """Which findings are so [N, J]: each by its probability; of a group the value into whose share a draw falls."""
     probability_NJ = knowledge.probability_LJ[gold_N] * knowledge.known_J
     present_NJ = draws.uniform(case_N[:, None], finding_J) < probability_NJ
     groups = sorted({finding.group for finding in domain.findings if finding.group})

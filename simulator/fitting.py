@@ -11,8 +11,9 @@ seed of one backbone that has them itself. It never looks at what a head gains.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from domains.simplex import Index
 from simulator.drawn_cases import Observed, draw_cases
 from simulator.first_order import FirstOrder, first_order
 from simulator.profiles import MODEST, load_profiles
-from simulator.stand_in import Pack, backbone_name, load_pack
+from simulator.prompt_reader import Pack
+from simulator.stand_in import backbone_name, load_pack
 from simulator.world import Profile, Stated, World, state
 
 DRAWN = 2_000
@@ -32,6 +34,7 @@ SEEDS = 20
 """Backbones that a fitted profile's seed is chosen from."""
 _FIRST_STEP, _LAST_STEP = 0.25, 0.03
 _FORWARD, _BACKWARD = ("know", "private", "tilt", "sharp"), ("back", "rho")
+_CONSTANTS = ("shared", "hidden", "context", "jitter", "floor")
 _OF_REVERSE = {"reverse", "agree_reverse", "likelihood", "prior"}
 _TOLERANCE = {"random": 0.01, "plurality": 0.01, "reverse": 0.01}
 _OTHER_TOLERANCE = 0.02
@@ -96,7 +99,12 @@ def _moved(profile: Profile, name: str, step: float) -> Profile:
     """One size of error a step larger or smaller: by a factor, but `rho` by a difference, within 0...1."""
     value = float(getattr(profile, name))
     moved = min(max(value + step, 0.0), 1.0) if name == "rho" else value * float(np.exp(step))
-    return replace(profile, **{name: round(moved, 3)})
+    return _changed(profile, {name: round(moved, 3)})
+
+
+def _changed(profile: Profile, changes: Mapping[str, float]) -> Profile:
+    values: dict[str, Any] = {**asdict(profile), **changes}
+    return Profile(**values)
 
 
 def observed(case: Case, pack: Pack) -> Observed:
@@ -119,7 +127,11 @@ def labelled(pack: Pack, path: Path | None) -> tuple[Stated, Index]:
 def toml(name: str, profile: Profile) -> str:
     """The profile as a table of `simulation.toml`, the world's constants only where they are not the usual ones."""
     usual = asdict(replace(MODEST, seed=0))
-    values = {key: value for key, value in asdict(profile).items() if key in (*_FORWARD, *_BACKWARD, "seed") or value != usual[key]}
+    values = {
+        key: value
+        for key, value in asdict(profile).items()
+        if key in (*_FORWARD, *_BACKWARD, "seed") or value != usual[key]
+    }
     return "\n".join((f"[profiles.{name}]", *(f"{key} = {value}" for key, value in values.items())))
 
 
@@ -137,18 +149,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> None:
     pack, profiles = load_pack(options.pack), load_profiles(options.pack)
     stated, gold_N = labelled(pack, options.cases)
-    target = dict(_pair(text, FirstOrder) for text in options.fit)
-    changes = dict(_pair(text, Profile) for text in options.set)
+    target = dict(_pair(text, [field.name for field in fields(FirstOrder)]) for text in options.fit)
+    changes = dict(_pair(text, [*_FORWARD, *_BACKWARD, *_CONSTANTS]) for text in options.set)
     names = [options.profile or profiles.default] if target or options.profile else sorted(profiles.by_name)
     for name in names:
         trial = Trial(pack, stated, gold_N, name, target)
-        profile = replace(profiles.by_name.get(name, MODEST), **changes)
+        profile = _changed(profiles.by_name.get(name, MODEST), changes)
         profile = fit(trial, profile) if target else profile
         sys.stdout.write(f"{toml(name, profile)}\n\n{trial.statistics(profile)}\n\n")
         sys.stdout.flush()
 
 
-def _pair(text: str, kind: type) -> tuple[str, float]:
+def _pair(text: str, names: Sequence[str]) -> tuple[str, float]:
     """NAME=NUMBER of an option.
 
     Raises:
@@ -156,11 +168,11 @@ def _pair(text: str, kind: type) -> tuple[str, float]:
     """
     name, _, value = text.partition("=")
     try:
-        if name in kind.__dataclass_fields__:
-            return name, int(value) if name == "seed" else float(value)
+        if name in names:
+            return name, float(value)
     except ValueError:
         pass
-    raise BadInput.at(name, f"wanted NAME=NUMBER, the name one of {', '.join(kind.__dataclass_fields__)}")
+    raise BadInput.at(name, f"wanted NAME=NUMBER, the name one of {', '.join(names)}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from domains.errors import BadInput, Fault, NotFound
+from domains.errors import BadInput, Fault
 from domains.files import Toml, read_toml
 from simulator.world import Profile
 
@@ -21,17 +21,6 @@ class Profiles:
 
     default: str
     by_name: Mapping[str, Profile]
-
-    def get(self, name: str | None) -> tuple[str, Profile]:
-        """A profile and its name; the default for None.
-
-        Raises:
-            NotFound: the pack has none of that name.
-        """
-        chosen = self.default if name is None else name
-        if chosen not in self.by_name:
-            raise NotFound.at("profile", f"unknown; this pack has {', '.join(sorted(self.by_name))}")
-        return chosen, self.by_name[chosen]
 
 
 def load_profiles(pack_path: Path) -> Profiles:

@@ -69,9 +69,7 @@ class Style:
         return allowed and not self.structured and self.dice.chance(what, share)
 
 
-def write_posterior(
-    ballot: Sequence[tuple[int, float]], reasons: Sequence[str], domain: Domain, style: Style
-) -> Reply:
+def write_posterior(ballot: Sequence[tuple[int, float]], reasons: Sequence[str], domain: Domain, style: Style) -> Reply:
     """The reply to a forward question: a ballot of (label, probability) pairs, the most probable first."""
     named = [(domain.label_names[label], mass) for label, mass in ballot]
     if style.may("usual", "other case", _OTHER_CASE):

@@ -36,48 +36,53 @@ def create_simulator(
     Raises:
         BadInput: as `StandIn`.
     """
-    stand_in = StandIn(pack_paths, profile=profile, seed=seed, shapes=shapes)
+    endpoints = _Endpoints(StandIn(pack_paths, profile=profile, seed=seed, shapes=shapes), latency)
+    return Starlette(
+        routes=[
+            Route("/v1/chat/completions", endpoints.complete, methods=["POST"]),
+            Route("/v1/models", endpoints.models),
+            Route("/v1/models/{name}", endpoints.model),
+            Route("/health", _health),
+        ],
+        exception_handlers={404: _no_route, 405: _no_route},
+    )
 
-    async def complete(http: Request) -> Response:
+
+class _Endpoints:
+    def __init__(self, stand_in: StandIn, latency: float | None) -> None:
+        self._stand_in, self._latency = stand_in, latency
+
+    async def complete(self, http: Request) -> Response:
         try:
             request = wire.read_request(await http.body())
         except wire.Invalid as error:
             return _refuse(400, str(error), None, error.param)
         try:
             # The first question about a pack draws its misbeliefs; nobody else should wait for that.
-            reply = await run_in_threadpool(stand_in.reply, request.ask())
+            reply = await run_in_threadpool(self._stand_in.reply, request.ask())
         except UnknownModel as error:
             return _refuse(404, str(error), "model_not_found", "model")
         except NotUnderstood as error:
             return _refuse(400, str(error), "not_understood", "messages")
-        if latency is not None:
-            await asyncio.sleep(latency)
+        if self._latency is not None:
+            await asyncio.sleep(self._latency)
         reply = wire.shorten(reply, request.most_tokens)
         if request.stream:
             return StreamingResponse(_events(request, reply), media_type="text/event-stream")
         return JSONResponse(wire.completion(request, reply))
 
-    async def models(http: Request) -> Response:
-        return JSONResponse(wire.models_body(stand_in.models))
+    async def models(self, http: Request) -> Response:
+        return JSONResponse(wire.models_body(self._stand_in.models))
 
-    async def model(http: Request) -> Response:
+    async def model(self, http: Request) -> Response:
         name = http.path_params["name"]
-        if name not in stand_in.models:
+        if name not in self._stand_in.models:
             return _refuse(404, "The model does not exist.", "model_not_found", "model")
         return JSONResponse(wire.model_body(name))
 
-    async def health(http: Request) -> Response:
-        return JSONResponse({"status": "ok", "system_fingerprint": wire.FINGERPRINT})
 
-    return Starlette(
-        routes=[
-            Route("/v1/chat/completions", complete, methods=["POST"]),
-            Route("/v1/models", models),
-            Route("/v1/models/{name}", model),
-            Route("/health", health),
-        ],
-        exception_handlers={404: _no_route, 405: _no_route},
-    )
+async def _health(http: Request) -> Response:
+    return JSONResponse({"status": "ok", "system_fingerprint": wire.FINGERPRINT})
 
 
 async def _events(request: wire.ChatRequest, reply: Reply) -> AsyncIterator[bytes]:

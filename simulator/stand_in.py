@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from agents.personas import PERSONAS
-from domains.catalogue import load_domain
+from domains.catalogue import Catalogue, load_domain
 from domains.errors import BadInput, CrosspathError
-from domains.knowledge import load_knowledge
+from domains.knowledge import KNOWLEDGE_FILE, load_knowledge
 from domains.question import Message
 from domains.simplex import Array, Index
 from simulator import draws
-from simulator.profiles import Profiles, load_profiles
+from simulator.profiles import load_profiles
 from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, Pack, read_prompt
 from simulator.replies import Dice, Reply, Shapes, Style, write_posterior, write_ratings
 from simulator.world import FLAT_RANK, MANNERS, PLAIN, STEP, Profile, Stated, World, spoken, state
@@ -51,7 +51,9 @@ class StandIn:
         self, pack_paths: Sequence[Path], *, profile: str | None = None, seed: int = 0, shapes: Shapes = "usual"
     ) -> None:
         self._packs = tuple(load_pack(path) for path in pack_paths)
-        self._profiles = {pack.domain.name: load_profiles(path) for pack, path in zip(self._packs, pack_paths, strict=True)}
+        self._profiles = {
+            pack.domain.name: load_profiles(path) for pack, path in zip(self._packs, pack_paths, strict=True)
+        }
         self._profile, self._seed, self._shapes = profile, seed, shapes
         self._worlds: dict[tuple[str, str], World] = {}
         if profile is not None and f"{MODEL}-{profile}" not in self.models:
@@ -103,6 +105,26 @@ def backbone_name(name: str, profile: Profile, seed: int) -> str:
     return f"{name} {profile.seed} {seed}"
 
 
+def knowing_packs(catalogue: Catalogue) -> list[Path]:
+    """The folders of all packs of a catalogue that the stand-in can answer about: those with knowledge.
+
+    A pack whose own files are broken is left out; the catalogue tells its faults to whoever asks for it.
+    """
+    return [
+        catalogue.path(name)
+        for name in catalogue.names()
+        if (catalogue.path(name) / KNOWLEDGE_FILE).exists() and _is_sound(catalogue, name)
+    ]
+
+
+def _is_sound(catalogue: Catalogue, name: str) -> bool:
+    try:
+        catalogue.get(name)
+    except BadInput:
+        return False
+    return True
+
+
 def load_pack(path: Path) -> Pack:
     """The pack in this folder, which must have knowledge.
 
@@ -125,7 +147,9 @@ def _judge(prompt: ForwardPrompt, world: World, sample: int, style: Style) -> Re
     opinion_NL = np.where(listed_L, opinion_NL / opinion_NL[:, listed_L].sum(), -1.0)
     top_k = min(world.domain.top_k, len(prompt.labels))
     best_NM, unit_NM = spoken(opinion_NL, top_k, world.profile.floor)
-    ballot = [(int(label), round(float(unit) * STEP, 2)) for label, unit in zip(best_NM[0], unit_NM[0], strict=True) if unit]
+    ballot = [
+        (int(label), round(float(unit) * STEP, 2)) for label, unit in zip(best_NM[0], unit_NM[0], strict=True) if unit
+    ]
     return write_posterior(ballot, _reasons(prompt, world, stated, best_NM[0]), world.domain, style)
 
 
@@ -172,6 +196,10 @@ def _rate(prompt: BackwardPrompt, world: World, ask: Ask) -> Mapping[str, Mappin
         return FLAT_RANK[prompt.kind] if place is None or label is None else int(rank_TL[row[place], label])
 
     return {
-        finding: {code: rank(finding, code) for code in prompt.candidates if code in (union if ask.form == "json_schema" else wanted)}
+        finding: {
+            code: rank(finding, code)
+            for code in prompt.candidates
+            if code in (union if ask.form == "json_schema" else wanted)
+        }
         for finding, wanted in prompt.wanted.items()
     }

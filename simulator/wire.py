@@ -19,6 +19,8 @@ CREATED = 0
 """Replies carry no clock: the same request gives the same bytes."""
 _CHARACTERS_PER_TOKEN = 4
 _TOKENS_PER_MESSAGE = 4
+_ECHOING = {"union_tag_invalid"}
+"""Faults whose message quotes what was sent."""
 _CHUNK = 40
 """Characters of one streamed piece."""
 
@@ -135,7 +137,8 @@ def read_request(body: bytes) -> ChatRequest:
         param = ".".join(map(str, first["loc"])) or None
         if first["type"] == "extra_forbidden":
             raise Invalid("Unrecognized request argument, or one that the stand-in does not support.", param) from None
-        raise Invalid(f"Invalid value: {first['msg']}.", param) from None
+        known = "Invalid value." if first["type"] in _ECHOING else f"Invalid value: {first['msg']}."
+        raise Invalid(known, param) from None
 
 
 def error_body(message: str, code: str | None, param: str | None = None) -> dict[str, Any]:

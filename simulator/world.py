@@ -215,7 +215,9 @@ def state(domain: Domain, cases: list[list[tuple[int, bool]]]) -> Stated:
     findings = domain.findings
 
     def shown(pairs: list[tuple[int, bool]], kind: Kind) -> list[str]:
-        stated = {findings[j].id for j, present in pairs if findings[j].kind == kind and (present or kind == "evidence")}
+        stated = {
+            findings[j].id for j, present in pairs if findings[j].kind == kind and (present or kind == "evidence")
+        }
         return sorted(stated)
 
     return Stated(

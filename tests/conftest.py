@@ -1,9 +1,13 @@
 """What all tests share: the red NOT RUN line, and no settings of whoever runs them."""
 
 import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests import redis_server as real_redis
 
 NOT_RUN = "NOT RUN"
 """A test that needs a server of this machine begins its skip reason so; in CI such a skip is a failure."""
@@ -19,6 +23,19 @@ def _own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("CROSSPATH_DATA_DIR", str(folder / "data"))
         patch.chdir(folder)
         yield
+
+
+@pytest.fixture
+def redis_server() -> Iterator[real_redis.RunningRedis]:
+    """A real redis-server of the test's own."""
+    binary = real_redis.find_redis()
+    if binary is None:
+        pytest.skip(real_redis.NOT_RUN)
+    with (
+        tempfile.TemporaryDirectory(prefix="redis") as folder,
+        real_redis.running_redis(binary, Path(folder)) as server,
+    ):
+        yield server
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

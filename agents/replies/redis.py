@@ -16,7 +16,7 @@ T = TypeVar("T")
 PREFIX = "crosspath:reply:"
 LIMIT_S = 0.25
 """For connecting, for a free connection, for one answer, and for the three together."""
-MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 16
 SCAN = 500
 
 
@@ -27,33 +27,34 @@ class RedisReplies:
     Its default pool raises when all connections are taken; this one waits.
     """
 
-    def __init__(self, url: str, days: float) -> None:
+    def __init__(self, url: str, days: float, limit_s: float = LIMIT_S) -> None:
+        self._limit_s = limit_s
         self._seconds = max(1, round(days * 86_400))
         self._pool = BlockingConnectionPool.from_url(
             url,
             max_connections=MOST_CONNECTIONS,
-            timeout=LIMIT_S,
-            socket_timeout=LIMIT_S,
-            socket_connect_timeout=LIMIT_S,
+            timeout=limit_s,
+            socket_timeout=limit_s,
+            socket_connect_timeout=limit_s,
             retry=Retry(NoBackoff(), 0),
         )
         self._redis = Redis(connection_pool=self._pool)
 
     async def get(self, digest: str) -> StoredReply | None:
-        value = await _in_time(self._redis.get(PREFIX + digest))
+        value = await self._in_time(self._redis.get(PREFIX + digest))
         return None if value is None else decode(value, digest)
 
     async def put(self, reply: StoredReply) -> None:
-        await _in_time(self._redis.set(PREFIX + reply.digest, encode(reply), ex=self._seconds))
+        await self._in_time(self._redis.set(PREFIX + reply.digest, encode(reply), ex=self._seconds))
 
     async def purge(self, before: float) -> int:
         cursor, purged = 0, 0
         while True:
-            cursor, keys = await _in_time(self._redis.scan(cursor, match=PREFIX + "*", count=SCAN))
+            cursor, keys = await self._in_time(self._redis.scan(cursor, match=PREFIX + "*", count=SCAN))
             if keys:
-                values = await _in_time(self._redis.mget(keys))
+                values = await self._in_time(self._redis.mget(keys))
                 old = [key for key, value in zip(keys, values, strict=True) if value and _is_old(key, value, before)]
-                purged += await _in_time(self._redis.delete(*old)) if old else 0
+                purged += await self._in_time(self._redis.delete(*old)) if old else 0
             if cursor == 0:
                 return purged
 
@@ -61,13 +62,12 @@ class RedisReplies:
         await self._redis.aclose()
         await self._pool.disconnect()
 
-
-async def _in_time(command: Awaitable[T]) -> T:
-    try:
-        async with asyncio.timeout(LIMIT_S):
-            return await command
-    except (RedisError, OSError) as error:  # TimeoutError is an OSError
-        raise StoreUnavailable(f"Redis cannot be used ({type(error).__name__})") from error
+    async def _in_time(self, command: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._limit_s):
+                return await command
+        except (RedisError, OSError) as error:  # TimeoutError is an OSError
+            raise StoreUnavailable(f"Redis cannot be used ({type(error).__name__})") from error
 
 
 def _is_old(key: bytes | str, value: bytes | str, before: float) -> bool:

@@ -1,4 +1,4 @@
-"""Makes `tests/aggregators/data/pref_voting_winners.npz`: random profiles and the winner sets of the pref_voting library.
+"""Makes `tests/aggregators/data/pref_voting_winners.npz`: random profiles and pref_voting's winner sets.
 
 Run by `make oracles` with the interpreter of a throw-away environment that holds `pref-voting` and `nashpy` (which it
 imports and does not ask for); nothing else of this project is imported here. The test that reads the file needs

@@ -12,7 +12,7 @@ from domains.ddxplus.patients import PatientFile, find_patients, open_patients, 
 from domains.ddxplus.release import CONDITIONS_FILE, EVIDENCES_FILE, Release, load_release
 from domains.ddxplus.shares import ROOT_COUNTS_FILE, build_table
 from domains.ddxplus.vocabulary import Vocabulary, build_vocabulary
-from domains.ddxplus.wording import Wording, load_wording
+from domains.ddxplus.wording import WORDED_QUESTIONS, Wording, load_wording, questions_digest
 from domains.errors import BadInput
 
 
@@ -116,7 +116,7 @@ def _write(given: _Input, folder: Path, target: Path, article_md5: Mapping[str, 
         verdict=checked.verdict,
         knowledge=table.origin,
         md5=checked.md5,
-        notes=(*_unworded(given), *table.notes, *left_out),
+        notes=(*_wording_notes(given), *table.notes, *left_out),
     )
 
 
@@ -130,9 +130,14 @@ def _used_files(given: _Input) -> list[Path]:
     return used
 
 
-def _unworded(given: _Input) -> list[str]:
+def _wording_notes(given: _Input) -> list[str]:
+    notes = []
     codes = sorted(given.release.evidences.keys() - given.wording.sentences.keys())
-    return [f"stated by their questions, for want of a written statement: {', '.join(codes)}"] if codes else []
+    if codes:
+        notes.append(f"stated by their questions, for want of a written statement: {', '.join(codes)}")
+    if questions_digest(given.release.evidences) != WORDED_QUESTIONS:
+        notes.append("the questions differ from those that the statements were written for: compare findings.csv")
+    return notes
 
 
 def _put_in_place(made: Path, target: Path, replaced: Path) -> None:

@@ -55,8 +55,12 @@ def write_domain(folder: Path, provenance: Provenance, table: Table, cases: Mapp
 
 
 def _toml(values: Mapping[str, Any]) -> str:
-    """JSON writes strings and whole numbers as TOML reads them; quoted keys may hold dots."""
-    return "".join(f"{json.dumps(key) if '.' in key else key} = {json.dumps(values[key])}\n" for key in values)
+    """JSON writes strings, keys in quotes and whole numbers as TOML reads them."""
+    return "".join(
+        f"{key if key.isascii() and key.isidentifier() else json.dumps(key, ensure_ascii=False)} = "
+        f"{json.dumps(value, ensure_ascii=False)}\n"
+        for key, value in values.items()
+    )
 
 
 def write_tables(folder: Path, labels: Iterable[Label], vocabulary: Vocabulary, table: Table) -> None:

@@ -21,8 +21,13 @@ class Provenance:
     verdict: str
 
 
-def establish(used: list[Path], patients: PatientFile, article_md5: Mapping[str, str] | None) -> Provenance:
-    """By the article's own sums where they are given, else by the known git blob id of the test CSV.
+def establish(
+    used: list[Path],
+    patients: PatientFile,
+    article_md5: Mapping[str, str] | None = None,
+    official_blob: str = OFFICIAL_TEST_BLOB,
+) -> Provenance:
+    """By the article's own sums where they are given, else by the git blob id of the test CSV.
 
     Raises:
         BadInput: a file cannot be read.
@@ -32,7 +37,7 @@ def establish(used: list[Path], patients: PatientFile, article_md5: Mapping[str,
         official = all(article_md5.get(name) == digest for name, digest in md5.items())
         verdict = "official bytes: every file agrees with the MD5 sum in the article's file list"
     else:
-        official = patients.git_blob() == OFFICIAL_TEST_BLOB
+        official = patients.git_blob() == official_blob
         verdict = "official bytes of the patients, told by their git blob id; the JSON files were not checked"
     return Provenance(md5, official, verdict if official else "other bytes than the official release")
 

@@ -82,14 +82,18 @@ def _from_root_counts(path: Path, release: Release) -> Table:
 def _from_patients(train: PatientFile, release: Release, vocabulary: Vocabulary) -> Table:
     patients: Counter[str] = Counter()
     roots: dict[str, Counter[str]] = defaultdict(Counter)
-    root = {token: root_of(finding) for token, finding in vocabulary.by_token.items() if finding is not None}
+    root = {token: root_of(finding) if finding else "" for token, finding in vocabulary.by_token.items()}
     for patient in read_patients(train):
         if patient.pathology not in release.conditions:
             raise BadInput.at(patient.where, "PATHOLOGY is no condition of the release")
-        if not vocabulary.by_token.keys() >= set(patient.tokens):
-            raise BadInput.at(patient.where, "EVIDENCES holds a token that the release does not have")
+        try:
+            present = {root[token] for token in patient.tokens} - {""}
+        except KeyError:
+            raise BadInput.at(patient.where, "EVIDENCES holds a token that the release does not have") from None
         patients[patient.pathology] += 1
-        roots[patient.pathology].update({root[token] for token in patient.tokens if token in root})
+        counts = roots[patient.pathology]
+        for code in present:
+            counts[code] += 1
     return _table(release, patients, roots, f"counted from {train.path.name} ({patients.total()} patients)")
 
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from domains.case import Label
+from domains.case import Label, digest
 from domains.ddxplus.release import Evidence
 from domains.errors import BadInput, Fault
 from domains.files import Row, read_table
 
 FOLDER = Path(__file__).parent
+WORDED_QUESTIONS = "7651c4ff462258cd035275167538baf7e13c33dd5d7381f89a27d9e032d8ca99"
+"""`questions_digest` of the English release, for whose questions and values the statements were written."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Wording:
     def label(self, condition: str) -> Label:
         """A condition with its aliases and description; one that is not known here has neither."""
         return self.labels.get(condition, Label(condition))
+
+
+def questions_digest(evidences: Mapping[str, Evidence]) -> str:
+    """SHA-256 of all questions and glosses of a release: a code could mean something else in another one."""
+    return digest({code: [evidence.question, dict(evidence.meanings)] for code, evidence in evidences.items()})
 
 
 def load_wording(folder: Path = FOLDER) -> Wording:

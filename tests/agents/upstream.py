@@ -1,7 +1,7 @@
 """A model server on a real socket that answers as scripted, faults included, and keeps what it was sent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +60,7 @@ class Upstream:
         self.received: list[Received] = []
         self.port = 0
         self.hung_up = 0
+        self.changed = asyncio.Condition()
 
     @property
     def base_url(self) -> str:
@@ -79,15 +80,26 @@ class Upstream:
         finally:
             writer.close()
 
+    async def until(self, reached: Callable[["Upstream"], bool]) -> None:
+        """Wait until something is so of what was received or hung up."""
+        async with self.changed:
+            await self.changed.wait_for(lambda: reached(self))
+
+    async def _tell(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         self.received.append(Received(head[0].split(" ")[1], headers, orjson.loads(body)))
+        await self._tell()
         scripted = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if scripted.hold:
             await reader.read()
             self.hung_up += 1
+            await self._tell()
             return False
         lines = [f"HTTP/1.1 {scripted.status} Scripted", f"Content-Length: {len(scripted.body)}"]
         lines += [f"{name}: {value}" for name, value in scripted.headers.items()]

@@ -102,6 +102,14 @@ def test_the_reverse_anchor_says_where_it_is_only_a_part() -> None:
     assert anchored.anchored_N.tolist() == [True, True, True, False]
 
 
+def test_where_the_only_step_needed_failed_there_is_no_anchor_and_no_part_of_one() -> None:
+    counts = count_ranks([case_ranks(None, [True], [], LABELS)], labels=3)
+    anchored = build(
+        "reverse", Sources(np.ones((1, 3), np.bool_), np.ones((1, 1, 3)) / 3, np.ones((1, 1), np.bool_), counts)
+    )
+    assert (anchored.anchored_N.tolist(), anchored.partial_N) == ([False], ("",))
+
+
 def test_a_partial_reverse_anchor_is_the_factor_that_is_left() -> None:
     whole = build("reverse").log_anchor_NL
     np.testing.assert_array_equal(whole[1], build("reverse_likelihood").log_anchor_NL[1])

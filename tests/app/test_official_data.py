@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from json import dumps
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -43,6 +43,8 @@ class Host:
     status: dict[str, int] = field(default_factory=dict)
     held_back: dict[str, int] = field(default_factory=dict)
     endless_redirects: bool = False
+    drips: bool = False
+    closing: Event = field(default_factory=Event)
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -82,6 +84,11 @@ def handler(host: Host) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            if host.drips:
+                for place in range(len(body)):
+                    self.wfile.write(body[place : place + 1])
+                    if host.closing.wait(0.01):
+                        return
             self.wfile.write(body[: len(body) - held_back])
 
         def log_message(self, format: str, *args: object) -> None:
@@ -99,6 +106,7 @@ def serving(host: Host) -> Iterator[str]:
         try:
             yield f"{host.url}/articles"
         finally:
+            host.closing.set()
             server.shutdown()
             thread.join()
 
@@ -122,11 +130,15 @@ def articles_url(host: Host) -> Iterator[str]:
         yield url
 
 
+def left_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
 async def refused(articles_url: str, out: Path) -> str:
     """The message with which the fetch fails; nothing is left behind."""
     with pytest.raises(FetchFailed) as caught:
         await fetch_official(out, articles_url)
-    assert list(out.iterdir()) == []
+    assert left_in(out) == []
     return str(caught.value)
 
 
@@ -144,7 +156,7 @@ async def test_only_what_is_needed_is_downloaded_and_none_of_it_kept(
     await fetch_official(tmp_path, articles_url)
     stored = [path.removeprefix("/store/") for path in host.asked if path.startswith("/store/")]
     assert stored == list(NEEDED)
-    assert [path.name for path in tmp_path.iterdir()] == ["ddxplus"]
+    assert left_in(tmp_path) == ["ddxplus"]
 
 
 async def test_the_supplied_sum_counts_where_none_was_computed(host: Host, articles_url: str, tmp_path: Path) -> None:
@@ -223,6 +235,12 @@ async def test_a_list_without_end_is_refused(host: Host, articles_url: str, tmp_
     assert await refused(articles_url, tmp_path) == "the article's file list is too long"
 
 
+async def test_a_server_that_drips_does_not_outlive_the_deadline(host: Host, articles_url: str, tmp_path: Path) -> None:
+    host.drips = True
+    with pytest.raises(FetchFailed, match=r"not finished within 0\.2 s"):
+        await fetch_official(tmp_path, articles_url, deadline_s=0.2)
+
+
 async def test_redirects_in_a_circle_end(host: Host, articles_url: str, tmp_path: Path) -> None:
     host.endless_redirects = True
     message = await refused(articles_url, tmp_path)
@@ -239,7 +257,7 @@ async def test_files_that_cannot_be_converted_leave_nothing(host: Host, articles
     host.files["release_conditions.json"] = b"no JSON"
     with pytest.raises(BadInput, match=r"release_conditions\.json:1: is not JSON"):
         await fetch_official(tmp_path, articles_url)
-    assert list(tmp_path.iterdir()) == []
+    assert left_in(tmp_path) == []
 
 
 async def test_a_place_that_cannot_be_written_is_named(articles_url: str, tmp_path: Path) -> None:

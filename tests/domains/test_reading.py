@@ -79,24 +79,22 @@ def test_prose_after_a_value_does_not_supersede_it(after: str) -> None:
     assert not found.superseded
 
 
-@UNTIMED
+@settings(deadline=None, max_examples=40)
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 ))  # fmt: skip
 def test_agrees_with_the_standard_decoder_on_whole_objects(value: object) -> None:
     text = json.dumps({"k": value})
-    assert values(text) == [json.loads(text, object_pairs_hook=Pairs)] or "think" in text
+    assert values(text) == [json.loads(text, object_pairs_hook=Pairs)]
 
 
 @UNTIMED
 @given(st.text(st.sampled_from('{}[]",:\\1a \n`<think>/'), max_size=60))
 def test_cut_anywhere_a_reply_holds_no_value_that_was_not_in_it(text: str) -> None:
-    whole = '{"k": ' + json.dumps(text) + ', "n": {"m": [["x", 0.45]]}}'
-    kept = [repr(value) for value in values(whole)] if "think>" not in text else None
-    for end in range(1, len(whole)):
-        if kept is not None:
-            assert {repr(value) for value in values(whole[:end])} <= set(kept)
+    whole = '{"k": ' + json.dumps(text.replace("think>", "")) + ', "n": {"m": [["x", 0.45]]}}'
+    assert {len(values(whole[:end])) for end in range(1, len(whole))} == {0}
+    assert len(values(whole)) == 1
 
 
 # ---- bounded work
@@ -227,8 +225,8 @@ def test_a_member_may_be_there_and_null() -> None:
 
 @pytest.mark.parametrize(
     ("stated", "value"),
-    [(0.6, 0.6), (1, 1.0), ("0.6", 0.6), (" .6 ", 0.6), ("6e-1", 0.6), ("+0.6", 0.6), ("1.", 1.0), ("60%", 0.6), ("60 %", 0.6),
-     ("-1", -1.0), (10**400, float("inf")), ("1e999", float("inf"))],
+    [(0.6, 0.6), (1, 1.0), ("0.6", 0.6), (" .6 ", 0.6), ("6e-1", 0.6), ("+0.6", 0.6), ("1.", 1.0), ("60%", 0.6),
+     ("60 %", 0.6), ("-1", -1.0), (10**400, float("inf")), ("1e999", float("inf"))],
 )  # fmt: skip
 def test_a_number_is_a_number_or_a_text_that_is_one(stated: object, value: float) -> None:
     assert number(stated) == value
@@ -236,8 +234,8 @@ def test_a_number_is_a_number_or_a_text_that_is_one(stated: object, value: float
 
 @pytest.mark.parametrize(
     "stated",
-    [None, True, False, "", "%", "0,6", "~0.6", ">0.5", "0.6 (high)", "60 percent", "0.5-0.6", "3/5", "1_000", "0x1", "nan", "inf",
-     "high", "6%0", "60%%", ".", "1e", [], Pairs()],
+    [None, True, False, "", "%", "0,6", "~0.6", ">0.5", "0.6 (high)", "60 percent", "0.5-0.6", "3/5", "1_000", "0x1",
+     "nan", "inf", "high", "6%0", "60%%", ".", "1e", [], Pairs()],
 )  # fmt: skip
 def test_nothing_else_is_a_number(stated: object) -> None:
     assert number(stated) is None

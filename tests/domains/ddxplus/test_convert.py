@@ -157,9 +157,16 @@ def test_an_exemplar_that_the_release_does_not_know_is_left_out_with_a_note(tiny
     assert sum("was left out" in note for note in conversion.notes) == 10
 
 
+def test_questions_other_than_those_that_were_worded_are_noted(tiny: Path, tmp_path: Path) -> None:
+    notes = convert(tiny, tmp_path / "out").notes
+    assert notes[0] == "the questions differ from those that the statements were written for: compare findings.csv"
+
+
 def test_an_evidence_nobody_worded_is_noted(tmp_path: Path) -> None:
     evidences = {"E_999": {"question_en": "Is it cold?", "is_antecedent": False, "data_type": "B", "default_value": 0}}
-    conditions = {name: {"symptoms": {"E_999": {}}, "antecedents": {}} for name in ("Chill", "Frost")}
+    conditions: dict[str, object] = {
+        name: {"symptoms": {"E_999": {}}, "antecedents": {}} for name in ("Chill", "Frost")
+    }
     row = patient(20, "M", "Frost", ("E_999",))
     conversion = convert(
         write_release(tmp_path / "other", patients(row), conditions=conditions, evidences=evidences), tmp_path / "out"

@@ -66,7 +66,7 @@ def test_a_broken_evidence_is_named(tmp_path: Path, spoil: Callable[[dict[str, A
 
 
 def test_a_slot_for_an_unknown_evidence_is_a_fault(tmp_path: Path) -> None:
-    conditions = {"Croup": {"symptoms": {"E_9999": {}}, "antecedents": {}}}
+    conditions: dict[str, object] = {"Croup": {"symptoms": {"E_9999": {}}, "antecedents": {}}}
     with pytest.raises(BadInput, match=r"release_conditions\.json: Croup: its slots name evidences"):
         load_release(write_release(tmp_path / "broken", conditions=conditions))
 

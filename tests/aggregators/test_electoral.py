@@ -1,0 +1,148 @@
+"""Every voting rule against the plain definition of method.md, Electoral baselines, one case at a time."""
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aggregators import AGGREGATORS, DEFAULTS, Panel, Parameters
+from tests.laws.panels import election, random_panel, rebuilt, winners
+
+Ballots = list[list[int]]
+
+
+def margin(ballots: Ballots, x: int, y: int) -> int:
+    """Ballots that rank x above y minus the reverse; a label left out is tied below all."""
+
+    def above(ballot: list[int], x: int, y: int) -> bool:
+        return x in ballot and (y not in ballot or ballot.index(x) < ballot.index(y))
+
+    return sum(above(ballot, x, y) - above(ballot, y, x) for ballot in ballots)
+
+
+def best(score: dict[int, float]) -> set[int]:
+    return {label for label in score if score[label] == max(score.values())}
+
+
+def borda(ballots: Ballots, candidates: list[int], _: list[float]) -> set[int]:
+    return best({x: sum(margin(ballots, x, y) for y in candidates) for x in candidates})
+
+
+def bucklin(ballots: Ballots, candidates: list[int], _: list[float]) -> set[int]:
+    for depth in range(1, len(candidates) + 1):
+        count = {x: float(sum(x in ballot[:depth] for ballot in ballots)) for x in candidates}
+        if max(count.values()) > len(ballots) / 2:
+            break
+    return best(count)
+
+
+def irv(ballots: Ballots, candidates: list[int], _: list[float]) -> set[int]:
+    left = set(candidates)
+    while True:
+        tops = [next(x for x in ballot if x in left) for ballot in ballots if left & set(ballot)]
+        fewest = min(tops.count(x) for x in left)
+        staying = {x for x in left if tops.count(x) > fewest}
+        if not staying:
+            return left
+        left = staying
+
+
+def minimax(ballots: Ballots, candidates: list[int], _: list[float]) -> set[int]:
+    return best({x: -float(max(0, *(margin(ballots, y, x) for y in candidates))) for x in candidates})
+
+
+def ranked_pairs(ballots: Ballots, candidates: list[int], score: list[float]) -> set[int]:
+    def reaches(start: int, goal: int) -> bool:
+        return start == goal or any(reaches(loser, goal) for winner, loser in locked if winner == start)
+
+    pairs = [(x, y) for x in candidates for y in candidates if margin(ballots, x, y) > 0]
+    locked: list[tuple[int, int]] = []
+    for x, y in sorted(pairs, key=lambda pair: (-margin(ballots, *pair), -score[pair[0]], score[pair[1]], pair)):
+        if not reaches(y, x):
+            locked.append((x, y))
+    return set(candidates) - {loser for _, loser in locked}
+
+
+PLAIN: dict[str, Callable[[Ballots, list[int], list[float]], set[int]]] = {
+    "borda": borda,
+    "bucklin": bucklin,
+    "irv": irv,
+    "minimax": minimax,
+    "ranked_pairs": ranked_pairs,
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("coarse", [False, True], ids=["fine", "coarse"])
+def test_winner_sets_follow_the_plain_definition(name: str, coarse: bool) -> None:
+    panel = random_panel(21, coarse=coarse, cases=400, agents=6, labels=9)
+    share_NL = AGGREGATORS[name](panel, DEFAULTS)
+    score_NL = np.round(panel.pooled_NL, 12).tolist()
+    for case in range(len(panel)):
+        rows = panel.place_NKL[case][panel.usable_NK[case]]
+        ballots = [row.argsort()[: int((row < 9).sum())].tolist() for row in rows]
+        expected = PLAIN[name](ballots, np.flatnonzero(panel.shortlist_NL[case]).tolist(), score_NL[case])
+        assert set(np.flatnonzero(share_NL[case]).tolist()) == expected
+        assert_allclose(share_NL[case, list(expected)], 1 / len(expected))
+
+
+def test_candidates_that_nobody_lists_change_no_winner() -> None:
+    panel = random_panel(22, coarse=True)
+    wide = rebuilt(panel)
+    object.__setattr__(wide, "shortlist_NL", np.ones_like(panel.shortlist_NL))
+    for name in ("plurality", "bucklin", "irv", "minimax", "ranked_pairs", "borda"):
+        np.testing.assert_array_equal(AGGREGATORS[name](wide, DEFAULTS), AGGREGATORS[name](panel, DEFAULTS))
+
+
+def test_half_of_the_ballots_is_no_majority_in_bucklin() -> None:
+    assert winners(*shares("bucklin", "abc", {"ab": 1, "bc": 1})) == "b"
+
+
+def test_bucklin_without_any_majority_takes_the_highest_count_at_the_deepest() -> None:
+    assert winners(*shares("bucklin", "abcd", {"a": 2, "b": 1, "c": 1, "d": 1})) == "a"
+
+
+def test_irv_drops_all_that_tie_for_the_fewest_at_once() -> None:
+    """One after another, c's ballot would go to b and elect it."""
+    assert winners(*shares("irv", "abcd", {"ad": 2, "bd": 2, "cb": 1, "db": 1})) == "ab"
+
+
+def test_equal_margins_lock_by_range_score() -> None:
+    """A cycle of three equal margins: the pair of the label with the highest range score locks first."""
+    panel = election("abc", {"abc": 1, "bca": 1, "cab": 1})
+    tilted = rebuilt(panel)
+    forward_NKL = panel.forward_NKL.copy()
+    forward_NKL[0, 1] = [0.05, 0.8, 0.15]  # b above c above a, as before, but surer
+    object.__setattr__(tilted, "forward_NKL", forward_NKL)
+    assert winners(tilted, AGGREGATORS["ranked_pairs"](tilted, DEFAULTS)) == "b"
+
+
+def test_more_labels_than_a_machine_word_has_bits() -> None:
+    """A chain of 70 labels, and a cycle of its first three that the chain's margins decide."""
+    labels = "".join(chr(0x4E00 + place) for place in range(70))
+    panel = election(labels, {labels: 2, labels[1:] + labels[0]: 2, labels[2:] + labels[:2]: 1})
+    expected = ranked_pairs(
+        [row.argsort().tolist() for row in panel.place_NKL[0]],
+        list(range(70)),
+        np.round(panel.pooled_NL[0], 12).tolist(),
+    )
+    assert {labels[label] for label in expected} == set(winners(panel, AGGREGATORS["ranked_pairs"](panel, DEFAULTS)))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_random_follows_the_agent_that_the_digest_names(seed: int) -> None:
+    panel = random_panel(23, coarse=False, cases=50)
+    shuffled = rebuilt(panel, agents=[3, 0, 4, 1, 2])
+    share_NL = AGGREGATORS["random"](shuffled, Parameters(seed=seed))
+    for case in range(len(panel)):
+        usable = np.flatnonzero(panel.usable_NK[case])  # already sorted by name
+        digest = hashlib.sha256(f"{seed}:case {case}".encode()).digest()
+        agent = usable[int.from_bytes(digest, "big") % len(usable)]
+        assert share_NL[case].argmax() == panel.top_NK[case, agent]
+
+
+def shares(name: str, labels: str, ballots: dict[str, int]) -> tuple[Panel, np.ndarray]:
+    panel = election(labels, ballots)
+    return panel, AGGREGATORS[name](panel, DEFAULTS)
