@@ -9,13 +9,13 @@ from starlette.applications import Starlette
 
 from agents.backbone import Backbone
 from agents.endpoint import BackboneSettings, open_client
+from agents.personas import personas_for
 from agents.replies import ReplyStore, open_replies
 from app.inquiry import Council, read_personas
 from app.settings import STAND_IN_URL, Settings
 from domains.catalogue import Catalogue
 from domains.errors import BadInput
 from simulator.server import create_simulator
-
 
 Wrap = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
@@ -38,11 +38,14 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
         for name, backbone_settings in declared.items():
             client = await stack.enter_async_context(_client(backbone_settings, catalogue, stand_in_transport))
             backbones[name] = Backbone(name, backbone_settings, client, store)
+        default_domain = _default_domain(settings, catalogue)
+        personas = read_personas(settings.personas_dir)
+        personas_for(catalogue.get(default_domain), personas)  # a bad one is told now, not in every answer
         yield Council(
             catalogue=catalogue,
             backbones=backbones,
-            personas=read_personas(settings.personas_dir),
-            default_domain=_default_domain(settings, catalogue),
+            personas=personas,
+            default_domain=default_domain,
             quorum=settings.quorum,
             deadline_s=settings.deadline_s,
             whole_set=settings.whole_set,

@@ -71,7 +71,7 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
             "labels" if body.labels is not None else "domain",
             "the stand-in is no language model and knows nothing of these labels; declare a backbone",
         )
-    faults = [*_unknown_rules(body), *_unknown_anchor(body)]
+    faults = [*_unknown_rules(body), *_unknown_anchor(body), *_too_long(body, council)]
     agents = _agents(body, domain, council, backbone, faults)
     case = _case(body, domain, faults)
     if faults or case is None:
@@ -87,7 +87,7 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
         compare=tuple(dict.fromkeys(body.compare)),
         require_complete=body.require == "complete",
         abstain_below=body.abstain_below.model_dump(exclude_none=True),
-        deadline_s=min(body.deadline_s or council.deadline_s, council.deadline_s),
+        deadline_s=body.deadline_s or council.deadline_s,
         quorum=min(council.quorum, len(agents)),
         whole_set=council.whole_set,
     )
@@ -125,6 +125,12 @@ def _unknown_rules(body: DecideBody) -> list[Fault]:
 def _unknown_anchor(body: DecideBody) -> list[Fault]:
     known = body.anchor is None or body.anchor in ANCHORS
     return [] if known else [Fault("anchor", _unknown("anchor", ANCHORS))]
+
+
+def _too_long(body: DecideBody, council: Council) -> list[Fault]:
+    if body.deadline_s is None or body.deadline_s <= council.deadline_s:
+        return []
+    return [Fault("deadline_s", f"this service waits at most {council.deadline_s:g} s")]
 
 
 def _agents(

@@ -32,7 +32,7 @@ DRAWN = 2_000
 TRAINING_BACKBONES = 3
 SEEDS = 20
 """Backbones that a fitted profile's seed is chosen from."""
-_FIRST_STEP, _LAST_STEP = 0.25, 0.03
+_FIRST_STEP, _LAST_STEP = 0.16, 0.04
 _FORWARD, _BACKWARD = ("know", "private", "tilt", "sharp"), ("back", "rho")
 _CONSTANTS = ("shared", "hidden", "context", "jitter", "floor")
 _OF_REVERSE = {"reverse", "agree_reverse", "likelihood", "prior"}

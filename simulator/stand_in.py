@@ -142,7 +142,7 @@ def _judge(prompt: ForwardPrompt, world: World, sample: int, style: Style) -> Re
     """A forward answer: the persona is known by its title, any other is a plain one."""
     stated = state(world.domain, [list(prompt.observed)])
     manner = TITLED.get(prompt.title, PLAIN)
-    opinion_NL = world.opinions(stated, prompt.title, manner, sample)
+    opinion_NL = world.opinions(stated, world.scores(stated), prompt.title, manner, sample)
     listed_L = np.isin(np.arange(opinion_NL.shape[1]), prompt.labels)
     opinion_NL = np.where(listed_L, opinion_NL / opinion_NL[:, listed_L].sum(), -1.0)
     top_k = min(world.domain.top_k, len(prompt.labels))

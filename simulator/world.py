@@ -136,6 +136,11 @@ class World:
         return _logit(self.knowledge.probability_LJ.T) + self.profile.know * self._misbelief_JL
 
     @cached_property
+    def term_2JL(self) -> Array:
+        """What an absent [0] and a present [1] finding add to a label's evidence, in nats."""
+        return np.stack([_log_sigmoid(-self.believed_JL), _log_sigmoid(self.believed_JL)])
+
+    @cached_property
     def rated_JL(self) -> Array:
         """The rank of every pair before jitter and rounding."""
         rho, own_JL = self.profile.rho, self._misbeliefs("backward")
@@ -174,8 +179,7 @@ class World:
         present_T = noticed_T & stated.present_T
         absent_T = noticed_T & ~stated.present_T & ~np.isin(root_T, root_T[present_T])
         share_T = _shares(root_T, present_T) + _shares(root_T, absent_T)
-        sign_T = np.where(stated.present_T, 1.0, -1.0)
-        return share_T[:, None] * _log_sigmoid(sign_T[:, None] * self.believed_JL[stated.finding_T])
+        return share_T[:, None] * self.term_2JL[stated.present_T.astype(np.int64), stated.finding_T]
 
     def scores(self, stated: Stated) -> Array:
         """u + shared·C: what all agents of this backbone see in a case. Shape [N, L]."""
@@ -183,11 +187,11 @@ class World:
         np.add.at(score_NL, stated.case_T, self.terms(stated))
         return score_NL + self.profile.shared * self._noise(stated, "shared")
 
-    def opinions(self, stated: Stated, agent: str, manner: Manner, sample: int) -> Array:
-        """softmax(z): one agent's posterior before it is put into words. Shape [N, L]."""
+    def opinions(self, stated: Stated, score_NL: Array, agent: str, manner: Manner, sample: int) -> Array:
+        """softmax(z): one agent's posterior before it is put into words, from the `scores`. Shape [N, L]."""
         private_NL = self.profile.private * manner.noise * self._noise(stated, "private", agent, sample)
         tilt_L = self.profile.tilt * manner.tilt * self.log_prior_L
-        return softmax(self.profile.sharp * (self.scores(stated) + private_NL + tilt_L))
+        return softmax(self.profile.sharp * (score_NL + private_NL + tilt_L))
 
     def _noise(self, stated: Stated, *names: object) -> Array:
         row_N = stated.case_key_N ^ np.uint64(draws.key("noise", self.backbone, *names))

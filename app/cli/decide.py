@@ -14,6 +14,7 @@ from app.bodies import parse_body
 from app.cli.table import print_decision
 from app.council import decide
 from app.inquiry import inquire
+from app.logs import configure_logs
 from app.schemas import DecideBody, Decision
 from app.settings import Settings, load_settings
 from domains.errors import BadInput
@@ -28,7 +29,9 @@ def run(case: Path, domain: str | None, aggregator: str, anchor: str, backbone: 
         "backbone": backbone,
     }
     body = parse_body(DecideBody, json.dumps(stated | ({"domain": domain} if domain else {})).encode())
-    decision = asyncio.run(_decide(body, load_settings()))
+    settings = load_settings()
+    configure_logs(settings.log_level)
+    decision = asyncio.run(_decide(body, settings))
     if as_json:
         typer.echo(decision.model_dump_json(indent=2))
     else:

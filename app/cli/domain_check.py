@@ -5,15 +5,16 @@ from pathlib import Path
 import orjson
 import typer
 
+from agents.personas import personas_for
 from domains.catalogue import check_domain, load_domain
-from domains.errors import BadInput
+from domains.errors import BadInput, Fault
 
 
 def run(path: Path, as_json: bool) -> int:
     """Print every fault of a pack; 1 if there is any."""
     if not path.is_dir():
         raise BadInput.at(str(path), "no such folder")
-    faults = check_domain(path)
+    faults = check_domain(path) or _persona_faults(path)
     if as_json:
         typer.echo(orjson.dumps([{"where": f.where, "problem": f.problem} for f in faults]).decode())
     elif faults:
@@ -26,3 +27,11 @@ def run(path: Path, as_json: bool) -> int:
             f"{len(domain.exemplars)} exemplars. Nothing wrong."
         )
     return 1 if faults else 0
+
+
+def _persona_faults(path: Path) -> list[Fault]:
+    try:
+        personas_for(load_domain(path))
+    except BadInput as error:
+        return list(error.faults)
+    return []

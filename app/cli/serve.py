@@ -5,6 +5,7 @@ import os
 
 import uvicorn
 
+from app.logs import configure_logs
 from app.main import create_app
 from app.settings import load_settings
 from domains.errors import BadInput
@@ -13,6 +14,7 @@ from domains.errors import BadInput
 def run(host: str, port: int) -> int:
     """Serve until stopped."""
     settings = load_settings()
+    configure_logs(settings.log_level)
     check_bind(host, allow_open=settings.allow_open)
     uvicorn.run(
         create_app(settings), host=host, port=port, log_level=settings.log_level, access_log=False, server_header=False

@@ -27,7 +27,7 @@ def _agents(decision: Decision) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("agent")
     table.add_column("top-1", overflow="fold")
-    for name in ("mass", "JS to anchor", "rank", "weight"):
+    for name in ("mass", "JS", "rank", "weight"):
         table.add_column(name, justify="right", no_wrap=True)
     for agent in sorted(decision.agents, key=lambda a: (a.rank is None, a.rank or 0)):
         table.add_row(*_row(agent))

@@ -28,6 +28,7 @@ from tests.agents.upstream import Scripted, Upstream, completion, error
 KEY = "sk-canary-of-the-key"
 CASE = "canary-of-the-case"
 GOOD = '{"label": "a"}'
+HUGE = completion(GOOD + " " * LARGEST_RESPONSE).body
 GZIP = {"Content-Encoding": "gzip"}
 HASTE = Backoff(now=0.001, later=0.001)
 
@@ -186,6 +187,12 @@ class TestStructuredOutput:
         await ask(door())
         assert formats(upstream) == ["json_schema", "json_object"]
 
+    async def test_questions_that_wait_for_a_slot_learn_from_those_before(self, upstream: Upstream, door: Open) -> None:
+        upstream.answers(error(400, "no response_format"), completion(GOOD))
+        backbone = door(concurrency=1)
+        await asyncio.gather(*(ask(backbone, replace(QUESTION, versions={"n": str(n)})) for n in range(4)))
+        assert sorted(formats(upstream)) == ["json_object"] * 4 + ["json_schema"]
+
     async def test_fields_named_by_a_validator_are_understood(self, upstream: Upstream, door: Open) -> None:
         listed = {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs are not permitted"}]}
         upstream.answers(Scripted(422, json.dumps(listed).encode()), completion(GOOD))
@@ -302,6 +309,8 @@ class TestParametersThatAServerRefuses:
         backbone = door(allow_sampling_deviation=True)
         assert (await failure(backbone)).cause == "refused"
         assert (await ask(backbone)).attempts == 2
+        assert formats(upstream) == ["json_schema", "json_object", "prompt", "prompt", "prompt", "prompt"]
+        assert ["max_tokens" in request.body for request in upstream.received] == [True] * 3 + [False] * 3
 
 
 class TestTryingAgain:
@@ -414,8 +423,8 @@ class TestAnEnvelopeThatIsNoAnswer:
             (completion(GOOD, refusal="I cannot"), "refused"),
             (completion(GOOD, finish_reason="error"), "bad_envelope"),
             (completion(GOOD, finish_reason=None), "bad_envelope"),
-            (Scripted(body=b" " * (LARGEST_RESPONSE + 1)), "bad_envelope"),
-            (Scripted(body=gzip.compress(b" " * (LARGEST_RESPONSE + 1)), headers=GZIP), "bad_envelope"),
+            (Scripted(body=HUGE), "bad_envelope"),
+            (Scripted(body=gzip.compress(HUGE), headers=GZIP), "bad_envelope"),
             (Scripted(body=b"junk", headers=GZIP), "bad_envelope"),
             (Scripted(204), "refused"),
         ],
@@ -445,13 +454,15 @@ class TestTheDeadline:
     async def test_holds_while_waiting_for_a_slot(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
         backbone = door(concurrency=1)
-        causes = [failed.cause for failed in await asyncio.gather(*(failure(backbone, seconds=0.2) for _ in range(5)))]
-        assert causes == ["deadline"] * 5
+        deadline = Deadline.after(0.3)
+        asked = (backbone.ask(QUESTION, deadline) for _ in range(5))
+        outcomes = await asyncio.gather(*asked, return_exceptions=True)
+        assert [getattr(outcome, "cause", None) for outcome in outcomes] == ["deadline"] * 5
         assert len(upstream.received) == 1
 
     async def test_is_not_an_attempts_own_limit_which_is_tried_again(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True), completion(GOOD))
-        assert (await ask(door(attempt_timeout_s=0.1))).attempts == 2
+        assert (await ask(door(attempt_timeout_s=0.5))).attempts == 2
 
     async def test_is_told_from_a_server_that_never_answers_in_time(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
@@ -573,7 +584,7 @@ class TestTheReplyStore:
 
     async def test_may_hang_without_costing_the_answer(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(completion(GOOD))
-        answer = await ask(door(_Hanging()), seconds=0.5)
+        answer = await ask(door(_Hanging()), seconds=1.0)
         assert answer.cache_unavailable
         assert answer.value == Read("a")
 

@@ -74,3 +74,24 @@ async def test_turns_are_first_come_first_served() -> None:
 
     await asyncio.gather(*(work(number) for number in range(50)))
     assert order == list(range(50))
+
+
+async def test_nobody_overtakes_who_was_asleep_when_the_turn_came() -> None:
+    limits = Limits(concurrency=100, requests_per_minute=119)  # one in 0.504 s
+    order: list[str] = []
+
+    async def work(name: str) -> None:
+        async with limits.slot():
+            order.append(name)
+
+    await work("first")
+    waiting = asyncio.create_task(work("waiting"))
+    await asyncio.sleep(0.01)
+    newcomer = asyncio.create_task(work("newcomer"))
+    _block(0.6)  # the turn comes while nobody runs, and the newcomer's step is the first after it
+    await asyncio.gather(waiting, newcomer)
+    assert order == ["first", "waiting", "newcomer"]
+
+
+def _block(seconds: float) -> None:
+    time.sleep(seconds)

@@ -19,7 +19,10 @@ def stated(*entries: tuple[int, float]) -> Posterior:
 @pytest.fixture
 def panel() -> Panel:
     """Two cases, two agents; the second agent gave no usable answer to the second case."""
-    posteriors = [[stated((1, 0.5), (0, 0.5)), stated((2, 1.0))], [stated((0, 0.75), (2, 0.25)), None]]
+    posteriors: list[list[Posterior | None]] = [
+        [stated((1, 0.5), (0, 0.5)), stated((2, 1.0))],
+        [stated((0, 0.75), (2, 0.25)), None],
+    ]
     return assemble("abcd", ["x", "y"], posteriors, ["seed 1", "seed 2"])
 
 

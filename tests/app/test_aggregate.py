@@ -170,9 +170,7 @@ async def test_bad_input_is_422_at_its_field(service: Service, kind: str) -> Non
 async def test_no_mass_is_infinite_or_no_number(service: Service, mass: str) -> None:
     content = '{"labels": ["A", "B"], "cases": [{"posteriors": [{"A": %s}]}]}' % mass
 
-    answer = await service.client.post(
-        "/aggregate", content=content, headers={"content-type": "application/json"}
-    )
+    answer = await service.client.post("/aggregate", content=content, headers={"content-type": "application/json"})
 
     assert answer.status_code in (400, 422)
 

@@ -71,9 +71,13 @@ CONTENT: Mapping[str, tuple[Any, str]] = {
     "a threshold above 1": (lambda case: changed(case, abstain_below={"margin": 2}), "abstain_below.margin"),
     "an unknown member": (lambda case: changed(case, model="gpt-7"), "model"),
     "a base URL": (lambda case: changed(case, base_url="http://169.254.169.254"), "base_url"),
+    "a deadline beyond the operator's": (lambda case: changed(case, deadline_s=3000), "deadline_s"),
     "a deadline of 0": (lambda case: changed(case, deadline_s=0), "deadline_s"),
     "a list for an object": (lambda case: [1, 2], ""),
-    "a lone surrogate": (lambda case: '{"case": {"evidence": [{"id": "a", "text": "\\ud800"}]}}', "case.evidence.0.text"),
+    "a lone surrogate": (
+        lambda case: '{"case": {"evidence": [{"id": "a", "text": "\\ud800"}]}}',
+        "case.evidence.0.text",
+    ),
 }
 
 
@@ -154,9 +158,7 @@ async def test_no_error_repeats_the_case(service: Service, body: Body) -> None:
 
 
 async def test_an_unreadable_body_is_not_repeated(service: Service) -> None:
-    answer = await service.client.post(
-        "/decide", content=SECRET.encode(), headers={"content-type": "application/json"}
-    )
+    answer = await service.client.post("/decide", content=SECRET.encode(), headers={"content-type": "application/json"})
 
     assert SECRET not in answer.text
 

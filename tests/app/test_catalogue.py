@@ -1,12 +1,15 @@
 """What can be asked for, over HTTP; and the OpenAPI document, whose examples work when pasted."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aggregators import AGGREGATORS
 from anchor.anchors import ANCHORS
-from tests.app.conftest import Service
+from app.settings import load_settings
+from domains.catalogue import Catalogue
+from tests.app.conftest import Service, running
 
 
 async def test_domains_are_listed(service: Service) -> None:
@@ -93,3 +96,17 @@ def _references(value: Any) -> list[str]:
     if isinstance(value, list):
         return [reference for item in value for reference in _references(item)]
     return []
+
+
+async def test_a_broken_pack_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / "packs" / "broken").mkdir(parents=True)
+    (tmp_path / "packs" / "broken" / "labels.csv").write_text("nonsense", "utf-8")
+    settings = load_settings(data_dir=tmp_path / "data", domains_dir=tmp_path / "packs", domain=Catalogue().names()[0])
+
+    async with running(settings) as service:
+        listed = (await service.client.get("/domains")).json()
+        asked = await service.client.get("/domains/broken")
+
+    assert [domain["name"] for domain in listed] == list(Catalogue().names())
+    assert asked.status_code == 422
+    assert "labels.csv" in asked.text

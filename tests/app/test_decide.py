@@ -46,7 +46,9 @@ async def test_every_divergence_is_that_of_the_posterior_and_the_anchor_shown(se
 
     for agent in answer["agents"]:
         labels = sorted(agent["posterior"].keys() | answer["anchor"]["distribution"].keys())
-        forward, anchor = ([d.get(x, 0.0) for x in labels] for d in (agent["posterior"], answer["anchor"]["distribution"]))
+        forward, anchor = (
+            [d.get(x, 0.0) for x in labels] for d in (agent["posterior"], answer["anchor"]["distribution"])
+        )
         assert agent["js"] == pytest.approx(jensenshannon(forward, anchor) ** 2, abs=1e-12)
 
 
@@ -192,9 +194,7 @@ async def test_a_failed_agent_is_named(without_one_agent: tuple[str, Service], c
     assert {a["agent"]: a["status"] for a in answer["agents"]} == {a: "failed" if a == lost else "ok" for a in AGENT}
 
 
-async def test_a_caller_may_demand_that_nothing_is_missing(
-    without_one_agent: tuple[str, Service], case: Body
-) -> None:
+async def test_a_caller_may_demand_that_nothing_is_missing(without_one_agent: tuple[str, Service], case: Body) -> None:
     lost, service = without_one_agent
 
     answer = await service.decide(case=case, require="complete")

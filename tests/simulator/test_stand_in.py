@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from agents.personas import GENERIC, PERSONAS, POOL, read_persona, forward_question
+from agents.personas import GENERIC, PERSONAS, POOL, forward_question, read_persona
 from anchor.ranks import Ranks
-from domains.case import KINDS, Case, Domain, Finding, Kind, Label
+from domains.case import KINDS, Case, Domain, Kind
 from domains.catalogue import Catalogue, load_cases, load_domain
 from domains.ddxplus.convert import convert
 from domains.errors import BadInput
@@ -43,16 +44,16 @@ def first_cases(pack: Path, count: int) -> tuple[Domain, list[Case]]:
     return domain, [one for _, one in zip(range(count), load_cases(pack / "cases.ndjson", domain), strict=False)]
 
 
-def ask(stand_in: StandIn, question: Question[object], **changes: object) -> str:
-    return stand_in.reply(replace(Ask("stand-in", question.messages), **changes)).content  # type: ignore[arg-type]
+def ask(stand_in: StandIn, question: Question[Any], **changes: Any) -> str:
+    return stand_in.reply(replace(Ask("stand-in", question.messages), **changes)).content
 
 
-def posterior(stand_in: StandIn, question: Question[Posterior], **changes: object) -> Posterior:
-    return question.parse(ask(stand_in, question, **changes))  # type: ignore[arg-type]
+def posterior(stand_in: StandIn, question: Question[Posterior], **changes: Any) -> Posterior:
+    return question.parse(ask(stand_in, question, **changes))
 
 
-def ranks(stand_in: StandIn, question: Question[Ranks], **changes: object) -> list[list[int]]:
-    return question.parse(ask(stand_in, question, **changes)).rank_JM.tolist()  # type: ignore[arg-type]
+def ranks(stand_in: StandIn, question: Question[Ranks], **changes: Any) -> list[list[int]]:
+    return question.parse(ask(stand_in, question, **changes)).rank_JM.tolist()
 
 
 def assert_all_answered(stand_in: StandIn, domain: Domain, cases: Sequence[Case]) -> None:
@@ -65,7 +66,7 @@ def assert_all_answered(stand_in: StandIn, domain: Domain, cases: Sequence[Case]
             assert DISCLAIMER in stated.reasoning
         for step in KINDS:
             question = backward(domain, one, step)
-            assert question.parse(ask(stand_in, question)).missing == 0  # type: ignore[arg-type]
+            assert question.parse(ask(stand_in, question)).missing == 0
 
 
 @pytest.mark.parametrize("shapes", ["plain", "usual"])
@@ -120,7 +121,7 @@ def test_the_same_request_brings_the_same_bytes_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"seed": 1}, {"model": "stand-in-other"}], ids=["seed", "model"])
-def test_another_seed_or_model_is_another_answer(tmp_path: Path, changes: dict[str, object]) -> None:
+def test_another_seed_or_model_is_another_answer(tmp_path: Path, changes: dict[str, Any]) -> None:
     pack = copy_pack(PACKS[0], tmp_path, 'default = "one"\n' + profile("one") + profile("other"))
     domain, cases = first_cases(pack, 5)
     stand_in = StandIn([pack], shapes="plain")
@@ -138,7 +139,9 @@ def test_the_default_profile_is_the_same_under_both_its_names(tmp_path: Path) ->
 
 def test_another_world_seed_is_another_backbone() -> None:
     domain, cases = first_cases(PACKS[0], 5)
-    answers = [[ask(StandIn(PACKS, seed=seed, shapes="plain"), forward(domain, one)) for one in cases] for seed in (0, 1)]
+    answers = [
+        [ask(StandIn(PACKS, seed=seed, shapes="plain"), forward(domain, one)) for one in cases] for seed in (0, 1)
+    ]
     assert answers[0] != answers[1]
 
 
@@ -166,7 +169,7 @@ def test_an_ad_hoc_finding_is_rated_the_same_for_all_and_moves_no_other(stand_in
     more = case(domain, *stated_ids(domain), extra={step: ["Something nobody has heard of"]})
     *known, ad_hoc = ranks(stand_in, backward(domain, more, step))
     assert set(ad_hoc) == {FLAT_RANK[step]}
-    assert sorted(map(sorted, known)) == sorted(map(sorted, ranks(stand_in, backward(domain, plain, step))))
+    assert known == ranks(stand_in, backward(domain, plain, step))
 
 
 def test_worked_examples_are_not_read_as_the_case(stand_in: StandIn) -> None:
@@ -268,11 +271,6 @@ def test_a_broken_pack_keeps_no_other_from_being_answered(tmp_path: Path) -> Non
     broken = copy_pack(PACKS[0], tmp_path, None)
     (broken / "labels.csv").write_text("label\n")
     assert [path.name for path in knowing_packs(Catalogue(tmp_path, built_in=tmp_path))] == [PACKS[1].name]
-
-
-def test_labels_that_differ_in_case_only_are_never_respelt(tmp_path: Path) -> None:
-    twins = replace(DOMAIN, labels=(Label("Rh+"), Label("Rh-"), *DOMAIN.labels[2:]), findings=(Finding("a", "A", "evidence"),))
-    assert twins.resolve("rh+") is None
 
 
 def stated_ids(domain: Domain) -> list[str]:

@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 from domains.simplex import Array, Index
 from simulator.drawn_cases import draw_cases
 from simulator.stand_in import load_pack
-from simulator.world import FLAT_RANK, PLAIN, Manner, Profile, World, spoken, state
+from simulator.world import FLAT_RANK, PLAIN, Manner, Profile, Stated, World, spoken, state
 from tests.simulator.worlds import DOMAIN, EXACT, KNOWLEDGE, PACKS, USUAL, places, world
 
 
 def opinion(of: World, *stated: str, agent: str = "a", manner: Manner = PLAIN, sample: int = 0) -> Array:
-    return of.opinions(state(DOMAIN, [places(*stated)]), agent, manner, sample)[0]
+    return opinions(of, state(DOMAIN, [places(*stated)]), agent, manner, sample)[0]
+
+
+def opinions(of: World, stated: Stated, agent: str = "a", manner: Manner = PLAIN, sample: int = 0) -> Array:
+    return of.opinions(stated, of.scores(stated), agent, manner, sample)
 
 
 def random_cases(count: int) -> list[list[tuple[int, bool]]]:
@@ -110,8 +114,8 @@ def test_what_a_backward_question_shows_is_overlooked_as_in_the_case() -> None:
 
 def test_a_case_alone_is_the_case_in_a_batch() -> None:
     cases, of = random_cases(40), world()
-    batch_NL = of.opinions(state(DOMAIN, cases), "a", PLAIN, 0)
-    alone_NL = np.concatenate([of.opinions(state(DOMAIN, [one]), "a", PLAIN, 0) for one in cases])
+    batch_NL = opinions(of, state(DOMAIN, cases))
+    alone_NL = np.concatenate([opinions(of, state(DOMAIN, [one])) for one in cases])
     assert np.array_equal(batch_NL, alone_NL)
 
 
@@ -119,7 +123,7 @@ def test_a_case_alone_is_the_case_in_a_batch() -> None:
 def test_the_order_of_findings_changes_nothing(order: list[int]) -> None:
     stated = places("cold_night", "wilted", "-holes", "spots_grey", "colour")
     first, second = state(DOMAIN, [stated]), state(DOMAIN, [[stated[place] for place in order]])
-    assert np.array_equal(world().opinions(first, "a", PLAIN, 0), world().opinions(second, "a", PLAIN, 0))
+    assert np.array_equal(opinions(world(), first), opinions(world(), second))
 
 
 @pytest.mark.parametrize("other", [{"agent": "b"}, {"sample": 1}])
@@ -142,7 +146,7 @@ def test_misbeliefs_never_change_with_the_case() -> None:
 def test_a_tilt_moves_mass_to_common_or_to_rare_labels(tilt: float, gains: bool) -> None:
     stated, of = state(DOMAIN, random_cases(200)), world()
     common_L = KNOWLEDGE.prior_L > 0.2
-    plain, tilted = (of.opinions(stated, "a", manner, 0)[:, common_L].sum() for manner in (PLAIN, Manner(tilt=tilt)))
+    plain, tilted = (opinions(of, stated, manner=manner)[:, common_L].sum() for manner in (PLAIN, Manner(tilt=tilt)))
     assert (tilted > plain) == gains
 
 
@@ -196,7 +200,7 @@ def test_inputs_are_left_alone() -> None:
     stated = state(DOMAIN, random_cases(10))
     before = {name: getattr(stated, name).copy() for name in ("case_T", "finding_T", "present_T", "case_key_N")}
     of = world()
-    of.opinions(stated, "a", PLAIN, 0)
+    opinions(of, stated)
     of.ranks(stated, "evidence", 0)
     assert all(np.array_equal(getattr(stated, name), copy) for name, copy in before.items())
 
@@ -204,5 +208,5 @@ def test_inputs_are_left_alone() -> None:
 def test_a_label_that_never_happens_is_finite() -> None:
     never = replace(KNOWLEDGE, prior_L=np.array([0.5, 0.5, 0, 0, 0, 0]))
     rare = Profile(know=1, private=1, tilt=1, sharp=1, back=1, rho=0, seed=0)
-    opinion_NL = World(DOMAIN, never, rare, "x").opinions(state(DOMAIN, [places("holes")]), "a", Manner(tilt=-1.0), 0)
+    opinion_NL = opinions(World(DOMAIN, never, rare, "x"), state(DOMAIN, [places("holes")]), manner=Manner(tilt=-1.0))
     assert np.isfinite(opinion_NL).all()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,9 +58,9 @@ EXACT = Profile(know=0, private=0, tilt=0, sharp=1, back=0, rho=0, seed=0, share
 """No error at all."""
 
 
-def world(profile: Profile = USUAL, backbone: str = "garden 3 0", **changes: float) -> World:
+def world(profile: Profile = USUAL, backbone: str = "garden 3 0", **changes: Any) -> World:
     """A world of the small pack."""
-    return World(DOMAIN, KNOWLEDGE, replace(profile, **changes), backbone)  # type: ignore[arg-type]
+    return World(DOMAIN, KNOWLEDGE, replace(profile, **changes), backbone)
 
 
 def places(*stated: str) -> list[tuple[int, bool]]:
@@ -74,7 +75,7 @@ def case(domain: Domain, *stated: str, extra: dict[Kind, list[str]] | None = Non
     for name in stated:
         halves[kinds[name.lstrip("-")]].append({"id": name.lstrip("-"), "present": not name.startswith("-")})
     for kind, texts in (extra or {}).items():
-        halves[kind].extend({"id": f"own-{place}", "text": text} for place, text in enumerate(texts))
+        halves[kind].extend({"id": f"own-{kind}-{place}", "text": text} for place, text in enumerate(texts))
     return build_case(domain, halves)
 
 
@@ -83,8 +84,8 @@ def forward(domain: Domain, asked: Case, persona: str = "cot") -> Question[Poste
     return forward_question(domain, asked, PERSONAS[persona])
 
 
-def backward(domain: Domain, asked: Case, step: Kind, **options: object) -> Question[Ranks]:
+def backward(domain: Domain, asked: Case, step: Kind, **options: Any) -> Question[Ranks]:
     """An elicitation question about all labels and the case's findings of one kind."""
     findings = [o.finding for o in asked.observations(step) if o.present or step == "evidence"]
     seed = domain.case_seed(asked)
-    return rank_question(step, domain, list(range(len(domain.labels))), findings, seed, **options)  # type: ignore[arg-type]
+    return rank_question(step, domain, list(range(len(domain.labels))), findings, seed, **options)
