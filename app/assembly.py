@@ -16,6 +16,7 @@ from app.settings import STAND_IN_URL, Settings
 from domains.catalogue import Catalogue
 from domains.errors import BadInput
 from simulator.server import create_simulator
+from simulator.stand_in import knowing_packs
 
 Wrap = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
@@ -45,6 +46,7 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
             catalogue=catalogue,
             backbones=backbones,
             personas=personas,
+            simulated=frozenset(path.name for path in knowing_packs(catalogue)),
             default_domain=default_domain,
             quorum=settings.quorum,
             deadline_s=settings.deadline_s,
@@ -65,8 +67,8 @@ def _client(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap) -> htt
 
 
 def stand_in(catalogue: Catalogue, **options: Any) -> Starlette:
-    """The stand-in LLM over every pack of the catalogue."""
-    return create_simulator([catalogue.path(name) for name in catalogue.names()], **options)
+    """The stand-in LLM over every pack of the catalogue that has knowledge for it."""
+    return create_simulator(knowing_packs(catalogue), **options)
 
 
 def _default_domain(settings: Settings, catalogue: Catalogue) -> str:

@@ -28,11 +28,12 @@ class Agent:
 
 @dataclass(frozen=True)
 class Council:
-    """Who and what there is to ask, and the operator's rules."""
+    """Who and what there is to ask, and the operator's rules. `simulated`: the domains that the stand-in knows."""
 
     catalogue: Catalogue
     backbones: Mapping[str, Backbone]
     personas: Mapping[str, str]
+    simulated: frozenset[str]
     default_domain: str
     quorum: int
     deadline_s: float
@@ -66,7 +67,7 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
     """
     domain = _domain(body, council)
     backbone = _find(council.backbones, body.backbone, "backbone", "backbone")
-    if is_stand_in(backbone) and not _stand_in_knows(domain, council):
+    if is_stand_in(backbone) and domain.name not in council.simulated:
         raise BadInput.at(
             "labels" if body.labels is not None else "domain",
             "the stand-in is no language model and knows nothing of these labels; declare a backbone",
@@ -104,12 +105,6 @@ def _domain(body: DecideBody, council: Council) -> Domain:
 def is_stand_in(backbone: Backbone) -> bool:
     """Whether a backbone is the stand-in, here or on a port: it goes by that name."""
     return backbone.settings.model == STAND_IN or backbone.settings.model.startswith(f"{STAND_IN}-")
-
-
-def _stand_in_knows(domain: Domain, council: Council) -> bool:
-    return (
-        domain.name in council.catalogue.names() and (council.catalogue.path(domain.name) / "knowledge.csv").is_file()
-    )
 
 
 def _unknown_rules(body: DecideBody) -> list[Fault]:

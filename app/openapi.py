@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.routes.catalogue import examples, sound_domains
+from app.routes.catalogue import examples
 from app.schemas import AggregateAnswer, AggregateBody, DecideBody, Decision, Problem
 
 _REF = "#/components/schemas/{model}"
@@ -80,7 +80,7 @@ def examples_of(app: FastAPI, path: str, fixed: dict[str, dict[str, Any]]) -> di
     if path != "/decide" or council is None:
         return fixed
     from_packs: dict[str, dict[str, Any]] = {}
-    for domain in sound_domains(council.catalogue):
+    for domain in council.catalogue.sound():
         if domain.exemplars:
             from_packs[domain.title] = {"value": examples(domain, [domain.exemplars[0].case])[0]}
     return from_packs | fixed

@@ -4,6 +4,7 @@ Nothing here knows any one pack; a new domain is a new folder.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -58,10 +59,17 @@ class Catalogue:
             NotFound: there is no pack of this name.
             BadInput: the pack is broken; every fault with file and line.
         """
-        path = self.path(name)
         if name not in self._loaded:
-            self._loaded[name] = load_domain(path)
+            self._loaded[name] = load_domain(self.path(name))
         return self._loaded[name]
+
+    def sound(self) -> list[Domain]:
+        """Every domain whose pack is not broken."""
+        domains = []
+        for name in self.names():
+            with suppress(BadInput):
+                domains.append(self.get(name))
+        return domains
 
     def _paths(self) -> dict[str, Path]:
         return {path.name: path for folder in self._folders for path in sorted(folder.iterdir()) if _is_pack(path)}

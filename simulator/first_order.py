@@ -14,7 +14,7 @@ from aggregators.panel import Panel, bare_panel
 from anchor.network import CaseRanks, count_ranks, replay, reverse
 from anchor.ordinal import DEFAULT_MAPS
 from domains.simplex import Array, Index, Mask, normalise
-from simulator.world import MANNERS, PLAIN, Stated, World, spoken
+from simulator.world import MANNERS, PLAIN, Stated, Weighed, World, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,12 @@ class FirstOrder:
         return "\n".join(f"{field.name:14} {getattr(self, field.name):7.3f}" for field in fields(self))
 
 
-def ask_agents(world: World, stated: Stated) -> Panel:
+def ask_agents(world: World, weighed: Weighed) -> Panel:
     """The five agents' answers to N cases, as a panel without an anchor."""
-    score_NL = world.scores(stated)
-    answers = [_ballots(world, stated, score_NL, name) for name in POOL]
+    answers = [_ballots(world, weighed, name) for name in POOL]
     forward_NKL, place_NKL = (np.stack(arrays, axis=1) for arrays in zip(*answers, strict=True))
     usable_NK = np.ones(forward_NKL.shape[:2], dtype=np.bool_)
-    return bare_panel(world.domain.label_names, POOL, (forward_NKL, place_NKL, usable_NK), _seeds(stated))
+    return bare_panel(world.domain.label_names, POOL, (forward_NKL, place_NKL, usable_NK), _seeds(weighed.stated))
 
 
 def ask_backward(world: World, stated: Stated, shortlist_NL: Mask) -> tuple[Index, Index, Index]:
@@ -65,9 +64,10 @@ def ask_backward(world: World, stated: Stated, shortlist_NL: Mask) -> tuple[Inde
 
 def first_order(world: World, stated: Stated, gold_N: Index) -> FirstOrder:
     """The statistics of one world on labelled cases."""
-    panel = ask_agents(world, stated)
+    weighed = world.weigh(stated)
+    panel = ask_agents(world, weighed)
     chosen_N = decide("plurality", panel).label_N
-    generic_N = _ballots(world, stated, world.scores(stated), GENERIC)[1].argmin(axis=-1)
+    generic_N = _ballots(world, weighed, GENERIC)[1].argmin(axis=-1)
     reverse_N, likelihood_N, prior_N = ask_backward(world, stated, panel.shortlist_NL)
 
     def right(label_N: Index) -> float:
@@ -94,10 +94,10 @@ def _seeds(stated: Stated) -> list[str]:
     return [str(key) for key in stated.case_key_N]
 
 
-def _ballots(world: World, stated: Stated, score_NL: Array, persona: str) -> tuple[Array, Index]:
+def _ballots(world: World, weighed: Weighed, persona: str) -> tuple[Array, Index]:
     """One persona's posteriors, as its replies are read, and places on its ballots [N, L]."""
     title, manner = PERSONAS[persona].title, MANNERS.get(persona, PLAIN)
-    opinion_NL = world.opinions(stated, score_NL, title, manner, sample=0)
+    opinion_NL = world.opinions(weighed, title, manner, sample=0)
     best_NM, unit_NM = spoken(opinion_NL, min(world.domain.top_k, opinion_NL.shape[1]), world.profile.floor)
     forward_NL, labels = np.zeros_like(opinion_NL), opinion_NL.shape[1]
     np.put_along_axis(forward_NL, best_NM, unit_NM.astype(np.float64), axis=-1)

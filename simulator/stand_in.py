@@ -11,12 +11,12 @@ from domains.catalogue import Catalogue, load_domain
 from domains.errors import BadInput, CrosspathError
 from domains.knowledge import KNOWLEDGE_FILE, load_knowledge
 from domains.question import Message
-from domains.simplex import Array, Index
+from domains.simplex import Index
 from simulator import draws
 from simulator.profiles import load_profiles
 from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, Pack, read_prompt
 from simulator.replies import Dice, Reply, Shapes, Style, write_posterior, write_ratings
-from simulator.world import FLAT_RANK, MANNERS, PLAIN, STEP, Profile, Stated, World, spoken, state
+from simulator.world import FLAT_RANK, MANNERS, PLAIN, STEP, Profile, Stated, Weighed, World, spoken, state
 
 MODEL = "stand-in"
 """The model with each pack's own default profile; `stand-in-NAME` is the model with the profile NAME."""
@@ -140,9 +140,9 @@ def load_pack(path: Path) -> Pack:
 
 def _judge(prompt: ForwardPrompt, world: World, sample: int, style: Style) -> Reply:
     """A forward answer: the persona is known by its title, any other is a plain one."""
-    stated = state(world.domain, [list(prompt.observed)])
+    weighed = world.weigh(state(world.domain, [list(prompt.observed)]))
     manner = TITLED.get(prompt.title, PLAIN)
-    opinion_NL = world.opinions(stated, world.scores(stated), prompt.title, manner, sample)
+    opinion_NL = world.opinions(weighed, prompt.title, manner, sample)
     listed_L = np.isin(np.arange(opinion_NL.shape[1]), prompt.labels)
     opinion_NL = np.where(listed_L, opinion_NL / opinion_NL[:, listed_L].sum(), -1.0)
     top_k = min(world.domain.top_k, len(prompt.labels))
@@ -150,17 +150,16 @@ def _judge(prompt: ForwardPrompt, world: World, sample: int, style: Style) -> Re
     ballot = [
         (int(label), round(float(unit) * STEP, 2)) for label, unit in zip(best_NM[0], unit_NM[0], strict=True) if unit
     ]
-    return write_posterior(ballot, _reasons(prompt, world, stated, best_NM[0]), world.domain, style)
+    return write_posterior(ballot, _reasons(prompt, world, weighed, best_NM[0]), world.domain, style)
 
 
 TITLED = {PERSONAS[name].title: manner for name, manner in MANNERS.items()}
 
 
-def _reasons(prompt: ForwardPrompt, world: World, stated: Stated, best_M: Index) -> list[str]:
+def _reasons(prompt: ForwardPrompt, world: World, weighed: Weighed, best_M: Index) -> list[str]:
     """What decided, in words: the findings that speak most for the first label against the others on the ballot."""
-    term_TL = world.terms(stated)
-    names = world.domain.label_names
-    told = [_speaks(world, stated, term_TL, int(label), best_M) for label in best_M[:2]]
+    names, stated = world.domain.label_names, weighed.stated
+    told = [_speaks(world, weighed, int(label), best_M) for label in best_M[:2]]
     reasons = [f"For {names[label]} speaks {what}." for label, what in zip(best_M[:2], told, strict=True)]
     silent = prompt.unknown + int((~world.noticed(stated)).sum())
     if silent:
@@ -168,7 +167,8 @@ def _reasons(prompt: ForwardPrompt, world: World, stated: Stated, best_M: Index)
     return reasons
 
 
-def _speaks(world: World, stated: Stated, term_TL: Array, label: int, best_M: Index) -> str:
+def _speaks(world: World, weighed: Weighed, label: int, best_M: Index) -> str:
+    stated, term_TL, _ = weighed
     others_M = best_M[best_M != label]
     if not len(others_M) or not len(term_TL):
         return "nothing in particular"

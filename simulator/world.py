@@ -94,6 +94,14 @@ class Stated:
     kind_key_N: dict[Kind, draws.Keys]
 
 
+class Weighed(NamedTuple):
+    """Cases as a backbone sees them, before any of its agents speaks: nats for each row and label, and their sum."""
+
+    stated: Stated
+    term_TL: Array
+    score_NL: Array
+
+
 @dataclass(frozen=True)
 class World:
     """One backbone's beliefs about one pack."""
@@ -181,17 +189,18 @@ class World:
         share_T = _shares(root_T, present_T) + _shares(root_T, absent_T)
         return share_T[:, None] * self.term_2JL[stated.present_T.astype(np.int64), stated.finding_T]
 
-    def scores(self, stated: Stated) -> Array:
-        """u + shared·C: what all agents of this backbone see in a case. Shape [N, L]."""
+    def weigh(self, stated: Stated) -> Weighed:
+        """What all agents of this backbone see in the cases: u + shared·C, and what of it comes from which finding."""
+        term_TL = self.terms(stated)
         score_NL = np.tile(self.log_prior_L, (len(stated.case_key_N), 1))
-        np.add.at(score_NL, stated.case_T, self.terms(stated))
-        return score_NL + self.profile.shared * self._noise(stated, "shared")
+        np.add.at(score_NL, stated.case_T, term_TL)
+        return Weighed(stated, term_TL, score_NL + self.profile.shared * self._noise(stated, "shared"))
 
-    def opinions(self, stated: Stated, score_NL: Array, agent: str, manner: Manner, sample: int) -> Array:
-        """softmax(z): one agent's posterior before it is put into words, from the `scores`. Shape [N, L]."""
-        private_NL = self.profile.private * manner.noise * self._noise(stated, "private", agent, sample)
+    def opinions(self, weighed: Weighed, agent: str, manner: Manner, sample: int) -> Array:
+        """softmax(z): one agent's posterior before it is put into words. Shape [N, L]."""
+        private_NL = self.profile.private * manner.noise * self._noise(weighed.stated, "private", agent, sample)
         tilt_L = self.profile.tilt * manner.tilt * self.log_prior_L
-        return softmax(self.profile.sharp * (score_NL + private_NL + tilt_L))
+        return softmax(self.profile.sharp * (weighed.score_NL + private_NL + tilt_L))
 
     def _noise(self, stated: Stated, *names: object) -> Array:
         row_N = stated.case_key_N ^ np.uint64(draws.key("noise", self.backbone, *names))

@@ -1,7 +1,6 @@
 """What can be asked for: domains, aggregators, anchors, backbones."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 
@@ -19,8 +18,7 @@ from app.schemas import (
     LabelEntry,
 )
 from domains.case import KINDS, Case, Domain
-from domains.catalogue import Catalogue
-from domains.errors import BadInput, NotFound
+from domains.errors import NotFound
 
 router = APIRouter(tags=["catalogue"])
 
@@ -31,7 +29,7 @@ async def list_domains(request: Request) -> list[DomainSummary]:
     council: Council = request.app.state.council
     return [
         DomainSummary(name=d.name, title=d.title, labels=len(d.labels), findings=len(d.findings))
-        for d in sound_domains(council.catalogue)
+        for d in council.catalogue.sound()
     ]
 
 
@@ -53,15 +51,6 @@ async def show_domain(name: str, request: Request) -> DomainAnswer | Response:
         findings=[FindingEntry(id=f.id, text=f.text, kind=f.kind) for f in domain.findings],
         examples=examples(domain, [exemplar.case for exemplar in domain.exemplars]),
     )
-
-
-def sound_domains(catalogue: Catalogue) -> list[Domain]:
-    """Every domain whose pack is sound; what is wrong with another is told when it is asked for by name."""
-    sound = []
-    for name in catalogue.names():
-        with suppress(BadInput):
-            sound.append(catalogue.get(name))
-    return sound
 
 
 def examples(domain: Domain, cases: Iterable[Case]) -> list[dict[str, object]]:

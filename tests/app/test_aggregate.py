@@ -168,7 +168,7 @@ async def test_bad_input_is_422_at_its_field(service: Service, kind: str) -> Non
 
 @pytest.mark.parametrize("mass", ["1e999", "NaN", "-Infinity"])
 async def test_no_mass_is_infinite_or_no_number(service: Service, mass: str) -> None:
-    content = '{"labels": ["A", "B"], "cases": [{"posteriors": [{"A": %s}]}]}' % mass
+    content = '{"labels": ["A", "B"], "cases": [{"posteriors": [{"A": MASS}]}]}'.replace("MASS", mass)
 
     answer = await service.client.post("/aggregate", content=content, headers={"content-type": "application/json"})
 

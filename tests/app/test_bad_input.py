@@ -58,7 +58,10 @@ CONTENT: Mapping[str, tuple[Any, str]] = {
     ),
     "labels for the stand-in": (lambda case: {"labels": ["A", "B"], "case": {"evidence": [FINDING]}}, "labels"),
     "tau below 0": (lambda case: changed(case, params={"tau": -1.0}), "params.tau"),
-    "an infinite tau": (lambda case: '{"case": %s, "params": {"tau": 1e999}}' % json.dumps(case), "params.tau"),
+    "an infinite tau": (
+        lambda case: json.dumps(changed(case, params={"tau": 7})).replace("7}", "1e999}"),
+        "params.tau",
+    ),
     "w_r above 1": (lambda case: changed(case, params={"w_r": 1.5}), "params.w_r"),
     "w_r below 0": (lambda case: changed(case, params={"w_r": -0.1}), "params.w_r"),
     "a number as text": (lambda case: changed(case, params={"tau": "5"}), "params.tau"),

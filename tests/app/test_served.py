@@ -83,9 +83,11 @@ async def test_two_hundred_patients_one_by_one_and_twenty_at_a_time(service: str
     assert {answer["usage"]["calls"] for answer in [*again, *renamed]} == {0}
     for one, two, three in zip(first, again, renamed, strict=True):
         assert one["distribution"] == two["distribution"] == three["distribution"]
-        assert (
-            [a["js"] for a in one["agents"]] == [a["js"] for a in two["agents"]] == [a["js"] for a in three["agents"]]
-        )
+        assert _divergences(one) == _divergences(two) == _divergences(three)
+
+
+def _divergences(answer: Body) -> list[float]:
+    return [agent["js"] for agent in answer["agents"]]
 
 
 def test_the_command_line_uses_a_backbone_on_a_port(tmp_path: Path, case: Body) -> None:

@@ -37,7 +37,7 @@ def test_fitting_sees_the_answers_that_the_server_gives(path: Path) -> None:
     of, pack, stand_in = default_world(path), load_pack(path), StandIn(PACKS, shapes="plain")
     cases = list(load_cases(path / "cases.ndjson", pack.domain))[:8]
     stated = state(pack.domain, [observed(case, pack) for case in cases])
-    panel = ask_agents(of, stated)
+    panel = ask_agents(of, of.weigh(stated))
     ranks = {kind: iter(of.ranks(stated, kind, 0).tolist()) for kind in KINDS}
     for n, case in enumerate(cases):
         for k, persona in enumerate(POOL):
@@ -61,7 +61,7 @@ def test_without_errors_all_agents_are_of_one_opinion() -> None:
 
 def test_statistics_are_what_a_plain_loop_counts() -> None:
     of, stated = world(), state(DOMAIN, CASES)
-    panel = ask_agents(of, stated)
+    panel = ask_agents(of, of.weigh(stated))
     first = panel.forward_NKL.argmax(axis=-1)
     right = [[int(label) == gold for label in row] for row, gold in zip(panel.top_NK, GOLD_N, strict=True)]
     statistics = first_order(of, stated, GOLD_N)

@@ -19,7 +19,7 @@ def opinion(of: World, *stated: str, agent: str = "a", manner: Manner = PLAIN, s
 
 
 def opinions(of: World, stated: Stated, agent: str = "a", manner: Manner = PLAIN, sample: int = 0) -> Array:
-    return of.opinions(stated, of.scores(stated), agent, manner, sample)
+    return of.opinions(of.weigh(stated), agent, manner, sample)
 
 
 def random_cases(count: int) -> list[list[tuple[int, bool]]]:
