@@ -99,8 +99,13 @@ class Backbone:
         """
         started = time.perf_counter()
         call = _Call(question, deadline, self._dialect, question)
-        async with deadline.scope():
-            kept, value = await self._known(call) or await self._fetch(call)
+        try:
+            async with deadline.scope():
+                kept, value = await self._known(call) or await self._fetch(call)
+        except AskFailed as failure:
+            failure.requests = call.attempts.requests
+            failure.tokens = (call.usage.prompt, call.usage.completion, call.usage.cached)
+            raise
         if not call.cached:
             await self._keep(kept, call)
         return Answer(

@@ -90,7 +90,8 @@ class StandIn:
         asked = self._profile if model == MODEL else model.removeprefix(f"{MODEL}-")
         name = profiles.default if asked is None else asked
         if name not in profiles.by_name:
-            raise UnknownModel("The model has no profile for the labels that it is asked about.")
+            known = ", ".join(f"{MODEL}-{other}" for other in sorted(profiles.by_name))
+            raise UnknownModel(f"The model has no profile for these labels; asked about them can be: {known}.")
         key = (pack.domain.name, name)
         if key not in self._worlds:
             profile = profiles.by_name[name]

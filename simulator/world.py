@@ -14,8 +14,9 @@ Backward, for the same pair:
 
 E, E', C, A, B are standard normal. E and E' belong to (backbone, label, root of the finding) and never change; C to
 (backbone, case, label); A also to the agent and the sample; B to (the findings of the question, pair, sample). A share
-`hidden` of a case's roots is overlooked, in both directions. Parameters are fitted (simulator/fitting.py), in the way
-of a model whose errors are nothing but this: a world to test code in, not evidence about language models.
+`hidden` of a case's roots is overlooked, in both directions. A forward judgement counts the values of one root once;
+backward, each value is a finding of its own, rated as its root is. Parameters are fitted
+(simulator/fitting.py). It is a world to test code in, not evidence about language models.
 """
 
 from dataclasses import dataclass
@@ -62,7 +63,14 @@ MANNERS = {
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The size of a backbone's errors; nats, but for `jitter` (ranks) and the shares `rho`, `hidden`, `context`."""
+    """The sizes of a backbone's errors, by the names of the formulas above.
+
+    In nats: `know` (misbeliefs, forward), `back` (misbeliefs, backward), `shared` (noise of the case, in all agents
+    alike), `private` (noise of the agent). Factors: `sharp` (of all scores), `tilt` (of the personas' pull to common or
+    rare labels), `context` (of context ranks). Shares: `rho` (how much of the backward misbelief is the forward one),
+    `hidden` (findings overlooked), `floor` (least mass of a listed label). `jitter` is in ranks. `seed` is whose
+    misbeliefs they are.
+    """
 
     know: float
     private: float
@@ -104,7 +112,7 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True)
 class World:
-    """One backbone's beliefs about one pack."""
+    """One backbone's beliefs about one pack; `backbone` is the name that its misbeliefs and noise belong to."""
 
     domain: Domain
     knowledge: Knowledge

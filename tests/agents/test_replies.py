@@ -30,8 +30,7 @@ from agents.replies.reply import encode
 from tests.redis_server import RunningRedis
 
 NOW = time.time()
-LOOSE_S = 5.0
-"""A limit that no slow machine meets where the test is not about limits."""
+LOOSE_S = 5.0  # no slow machine takes so long where a test is not about limits
 REPLY = StoredReply(
     digest="d1",
     text='Reasons. {"posterior": {"Grippe é": 0.7}}',

@@ -194,6 +194,14 @@ async def test_a_failed_agent_is_named(without_one_agent: tuple[str, Service], c
     assert {a["agent"]: a["status"] for a in answer["agents"]} == {a: "failed" if a == lost else "ok" for a in AGENT}
 
 
+async def test_requests_of_a_failed_agent_are_counted(without_one_agent: tuple[str, Service], case: Body) -> None:
+    _, service = without_one_agent
+
+    answer = (await service.decide(case=case)).json()
+
+    assert answer["usage"]["calls"] == len(service.upstream.bodies)
+
+
 async def test_a_caller_may_demand_that_nothing_is_missing(without_one_agent: tuple[str, Service], case: Body) -> None:
     lost, service = without_one_agent
 

@@ -13,7 +13,7 @@ from anchor.ranks import Ranks
 from domains.case import KINDS, Case, Domain, Kind
 from domains.catalogue import Catalogue, load_cases, load_domain
 from domains.ddxplus.convert import convert
-from domains.errors import BadInput
+from domains.errors import BadInput, Unreadable
 from domains.posterior import Posterior, read_posterior
 from domains.question import Message, Question
 from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, NotUnderstood, read_prompt
@@ -109,6 +109,20 @@ def test_seldom_shapes_are_seldom_and_there() -> None:
     assert 0 < sum(reply.finish_reason == "length" for reply in replies) < 20
     assert any("<think>" in reply.content for reply in replies)
     assert any('%"' in reply.content for reply in replies)
+
+
+def test_seldom_shapes_are_read_or_refused_and_mostly_read() -> None:
+    domain, cases = first_cases(PACKS[1], 20)
+    stand_in = StandIn(PACKS, shapes="all")
+    questions: list[Question[Any]] = [forward(domain, one, name) for one in cases for name in POOL]
+    questions += [backward(domain, one, kind) for one in cases for kind in KINDS if one.observations(kind)]
+    unreadable = 0
+    for question in questions:
+        try:
+            question.parse(ask(stand_in, question))
+        except Unreadable:
+            unreadable += 1
+    assert 0 < unreadable < 0.2 * len(questions)
 
 
 def test_the_same_request_brings_the_same_bytes_in_any_order() -> None:
