@@ -8,7 +8,8 @@ import numpy as np
 import orjson
 
 from aggregators import AGGREGATORS, ANCHORED
-from aggregators.arrays import Aggregated, aggregate
+from aggregators.arrays import aggregate
+from aggregators.decision import Decisions
 from app.schemas import AggregateBody, OwnCase
 from domains.errors import BadInput, Fault
 from domains.simplex import Array, Index, Mask
@@ -119,7 +120,17 @@ def aggregate_own(body: AggregateBody) -> bytes:
         tau=body.params.tau,
         w_r=body.params.w_r,
     )
-    cases = [_case(n, case, body.labels, stated, result) for n, case in enumerate(body.cases)]
+    columns = {name: _column(decided, body.labels) for name, decided in result.decisions.items()}
+    js_NK, weight_NK, anchored_N = result.js_NK.tolist(), result.weight_NK.tolist(), stated.anchored_N.tolist()
+    cases = [
+        {
+            "id": case.id,
+            "js": js_NK[n][: len(case.posteriors)] if anchored_N[n] else None,
+            "weights": weight_NK[n][: len(case.posteriors)] if anchored_N[n] else None,
+            "decisions": {name: column[n] for name, column in columns.items()},
+        }
+        for n, case in enumerate(body.cases)
+    ]
     return orjson.dumps({"cases": cases})
 
 
@@ -146,30 +157,31 @@ def _rules(body: AggregateBody, anchored_N: Mask) -> list[str]:
     return list(dict.fromkeys(body.aggregators))
 
 
-def _case(n: int, case: OwnCase, labels: Sequence[str], stated: Stated, result: Aggregated) -> dict[str, object]:
-    agents = len(case.posteriors)
-    anchored = bool(stated.anchored_N[n])
-    return {
-        "id": case.id,
-        "js": result.js_NK[n, :agents].tolist() if anchored else None,
-        "weights": result.weight_NK[n, :agents].tolist() if anchored else None,
-        "decisions": {
-            name: {
-                "label": labels[decided.label_N[n]],
-                "distribution": named(decided.distribution_NL[n], labels),
-                "tied": _tied(decided.tied_NL[n], labels),
-            }
-            for name, decided in result.decisions.items()
-        },
-    }
+def _column(decided: Decisions, labels: Sequence[str]) -> list[dict[str, object]]:
+    """One aggregator's decision for every case."""
+    ranked = zip(*_ranked(decided.distribution_NL), strict=True)
+    several_N = decided.tied_NL.sum(axis=-1) > 1
+    tied = {n: [labels[int(place)] for place in np.flatnonzero(decided.tied_NL[n])] for n in np.flatnonzero(several_N)}
+    return [
+        {
+            "label": labels[label],
+            "distribution": {labels[place]: mass for place, mass in zip(order, masses, strict=True)},
+            "tied": tied.get(n, []),
+        }
+        for n, (label, (order, masses)) in enumerate(zip(decided.label_N.tolist(), ranked, strict=True))
+    ]
 
 
-def _tied(tied_L: Mask, labels: Sequence[str]) -> list[str]:
-    tied = np.flatnonzero(tied_L)
-    return [labels[int(place)] for place in tied] if len(tied) > 1 else []
+def _ranked(distribution_NL: Array) -> tuple[list[list[int]], list[list[float]]]:
+    """Each case's labels with mass by falling mass, and the masses."""
+    order_NL = np.argsort(-distribution_NL, axis=-1, kind="stable")
+    mass_NL = np.take_along_axis(distribution_NL, order_NL, axis=-1)
+    counts = (mass_NL > 0).sum(axis=-1).tolist()
+    orders = [order[:count] for order, count in zip(order_NL.tolist(), counts, strict=True)]
+    return orders, [masses[:count] for masses, count in zip(mass_NL.tolist(), counts, strict=True)]
 
 
 def named(distribution_L: Array, labels: Sequence[str]) -> dict[str, float]:
     """A distribution as label → mass, by falling mass, labels without mass left out."""
-    order = np.argsort(-distribution_L, kind="stable")
-    return {labels[place]: float(distribution_L[place]) for place in order if distribution_L[place] > 0}
+    (order,), (masses,) = _ranked(distribution_L[None, :])
+    return {labels[place]: mass for place, mass in zip(order, masses, strict=True)}
