@@ -35,7 +35,7 @@ up:  ## service, Redis and the stand-in in containers
 
 oracles: $(VENV)/.service  ## remake the fixtures that other libraries' answers are kept in
 	@$(PYTHON) -m venv $(VENV)-oracles
-	@$(VENV)-oracles/bin/pip --disable-pip-version-check --quiet install pref-voting nashpy
+	@$(VENV)-oracles/bin/pip --disable-pip-version-check --quiet install pref-voting==1.18.2 nashpy
 	@PYTHONPATH=. $(VENV)-oracles/bin/python -m benchmarks.oracles
 
 lock:  ## resolve the dependencies anew (needs uv on PATH)

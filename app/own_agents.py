@@ -161,7 +161,8 @@ def _column(decided: Decisions, labels: Sequence[str]) -> list[dict[str, object]
     """One aggregator's decision for every case."""
     ranked = zip(*_ranked(decided.distribution_NL), strict=True)
     several_N = decided.tied_NL.sum(axis=-1) > 1
-    tied = {n: [labels[int(place)] for place in np.flatnonzero(decided.tied_NL[n])] for n in np.flatnonzero(several_N)}
+    several = np.flatnonzero(several_N).tolist()
+    tied = {n: [labels[place] for place in np.flatnonzero(decided.tied_NL[n]).tolist()] for n in several}
     return [
         {
             "label": labels[label],
