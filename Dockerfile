@@ -4,6 +4,7 @@ COPY locks/service.txt locks/service.txt
 RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --require-hashes -r locks/service.txt
 COPY pyproject.toml README.md LICENSE crosspath.py ./
+COPY app/__init__.py app/__init__.py
 RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation -e . \
     && /opt/venv/bin/pip uninstall --yes --quiet --disable-pip-version-check pip
 
