@@ -1,8 +1,8 @@
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /srv
-COPY locks/service.txt locks/service.txt
+COPY locks/image.txt locks/image.txt
 RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check \
-        --require-hashes -r locks/service.txt
+        --require-hashes -r locks/image.txt
 COPY pyproject.toml README.md LICENSE crosspath.py ./
 COPY app/__init__.py app/__init__.py
 RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation -e . \

@@ -38,11 +38,13 @@ oracles: $(VENV)/.service  ## remake the fixtures that other libraries' answers 
 	@$(VENV)-oracles/bin/pip --disable-pip-version-check --quiet install pref-voting==1.18.2 nashpy
 	@PYTHONPATH=. $(VENV)-oracles/bin/python -m benchmarks.oracles
 
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	--no-header --quiet pyproject.toml --group build
+
 lock:  ## resolve the dependencies anew (needs uv on PATH)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-		--quiet pyproject.toml --group build -o locks/service.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-		--quiet pyproject.toml --group build --group dev -c locks/service.txt -o locks/dev.txt
+	$(LOCK) -o locks/service.txt
+	$(LOCK) --extra distributed -c locks/service.txt -o locks/image.txt
+	$(LOCK) --group dev -c locks/service.txt -o locks/dev.txt
 
 clean:
 	rm -rf $(VENV) $(VENV)-oracles .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
