@@ -10,6 +10,7 @@ sent), `envelope` and `failure` (what came back), `retry` (whether and when agai
 
 import asyncio
 import time
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
@@ -23,7 +24,9 @@ from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
 from agents.envelope import Reply, read_response
 from agents.failure import Failure, broken_envelope, lost_connection
-from agents.limits import Limits
+from agents.limits import Lane, Limits, open_limits
+from agents.metering import Metering, Terms
+from agents.purse import Purse
 from agents.replies import ReplyStore, StoredReply, StoreUnavailable, Usage
 from agents.replies.reply import NO_USAGE
 from agents.retry import Attempts, Backoff
@@ -54,7 +57,7 @@ class _Call(Generic[T]):
     """One logical call under way: the question as asked, as it will be sent next, and what was met so far."""
 
     question: Question[T]
-    deadline: Deadline
+    terms: Terms
     dialect: Dialect
     next: Question[T]
     attempts: Attempts = field(default_factory=Attempts)
@@ -62,6 +65,10 @@ class _Call(Generic[T]):
     guessed: Dialect | None = None
     cached: bool = False
     cache_unavailable: bool = False
+
+    @property
+    def deadline(self) -> Deadline:
+        return self.terms.deadline
 
     @property
     def amended(self) -> bool:
@@ -81,24 +88,34 @@ class Backbone:
         client: httpx.AsyncClient,
         store: ReplyStore,
         backoff: Backoff | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.name = name
         self.settings = settings
-        self.limits = Limits(settings.concurrency, settings.requests_per_minute)
+        self.limits = limits or open_limits(name, settings)
+        self._metering = Metering(settings, self.limits)
         self._client = client
         self._store = store
         self._backoff = backoff or Backoff()
         self._dialect = first_dialect(settings)
         self._proven = settings.structured != "auto"
 
-    async def ask(self, question: Question[T], deadline: Deadline) -> Answer[T]:
-        """The model's answer to a question, from the store if it was given before.
+    def with_store(self, store: ReplyStore) -> "Backbone":
+        """The same backbone, limits and client included, over another reply store: a run keeps its own."""
+        twin = copy(self)
+        twin._store = store
+        return twin
+
+    async def ask(
+        self, question: Question[T], deadline: Deadline, *, lane: Lane = "interactive", purse: Purse | None = None
+    ) -> Answer[T]:
+        """The model's answer to a question, from the store if it was given before. `purse` pays for what is sent.
 
         Raises:
             AskFailed: no usable answer by the deadline; its detail holds nothing of the question, a reply or a key.
         """
         started = time.perf_counter()
-        call = _Call(question, deadline, self._dialect, question)
+        call = _Call(question, Terms(deadline, lane, purse), self._dialect, question)
         try:
             async with deadline.scope():
                 kept, value = await self._known(call) or await self._fetch(call)
@@ -166,21 +183,30 @@ class Backbone:
 
     async def _exchange(self, call: _Call[T]) -> Reply | Failure:
         """One request and its response."""
-        async with self.limits.slot():
-            call.dialect = call.dialect.merged(self._dialect)  # what others found out while this one waited
-            body = request_body(call.next, self.settings, call.dialect)
+        body = request_body(call.next, self.settings, call.dialect)
+        async with self._metering.admitted(call.terms, len(body)) as metered:
+            merged = call.dialect.merged(self._dialect)  # what others found out while this one waited
+            if merged != call.dialect:
+                call.dialect = merged
+                body = request_body(call.next, self.settings, merged)
             call.attempts.requests += 1
-            try:
-                async with call.deadline.scope(self.settings.attempt_timeout_s):
-                    return await self._post(body)
-            except AskFailed as failed:
-                if failed.cause != "timeout":
-                    raise
-                return Failure("timeout", failed.detail, "now")
-            except httpx.DecodingError:
-                return broken_envelope("the body is not in its declared encoding")
-            except (httpx.HTTPError, aiohttp.ClientError) as error:
-                return lost_connection(error)
+            metered.sent()
+            outcome = await self._attempt(call, body)
+            self._metering.account(metered, outcome, len(body))
+            return outcome
+
+    async def _attempt(self, call: _Call[T], body: bytes) -> Reply | Failure:
+        try:
+            async with call.deadline.scope(self.settings.attempt_timeout_s):
+                return await self._post(body)
+        except AskFailed as failed:
+            if failed.cause != "timeout":
+                raise
+            return Failure("timeout", failed.detail, "now")
+        except httpx.DecodingError:
+            return broken_envelope("the body is not in its declared encoding")
+        except (httpx.HTTPError, aiohttp.ClientError) as error:
+            return lost_connection(error)
 
     async def _post(self, body: bytes) -> Reply | Failure:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}

@@ -63,7 +63,7 @@ def _as_header(key: SecretStr) -> SecretStr:
 class BackboneSettings(BaseModel):
     """One endpoint and one model on it, as declared in the settings; never from a request.
 
-    `tokens_per_minute` and `warm_prefix` are declared here and not acted on yet.
+    `warm_prefix` is declared here and not acted on yet.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

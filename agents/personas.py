@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import Any
 
 from domains.case import KINDS, Case, Domain, Exemplar
-from domains.catalogue import AD_HOC
 from domains.errors import BadInput, Fault
 from domains.posterior import PARSER, Posterior, read_posterior
 from domains.prompts import load_prompt, text_digest
 from domains.question import FORWARD_SAMPLING, Question
 from domains.rendering import render_case, render_findings, render_labels
+from domains.structured import closed, listed_posterior
 
 POOL = ("tot", "medprompt", "cot", "common_bias", "rare_bias")
 """The forward pool's personas, in the paper's order (section 4.3)."""
@@ -31,11 +31,6 @@ MOST_EXEMPLARS = 20
 LONGEST_PERSONA = 20_000
 """Characters of a persona's file."""
 LONGEST_TITLE = 60
-
-# OpenAI's limits on an enum under strict structured output; a longer list of labels goes without.
-_MOST_ENUM_VALUES = 1_000
-_FEW_ENUM_VALUES = 250
-_MOST_ENUM_CHARACTERS = 15_000
 
 _FOLDER = Path(__file__).parent / "prompts"
 _FORWARD = load_prompt(_FOLDER / "forward.md")
@@ -195,27 +190,8 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
 
 
 def posterior_schema(domain: Domain) -> dict[str, Any]:
-    """The JSON schema of a forward reply, within what strict structured output takes: every member required, nothing
-    else allowed. A pack's labels are an enum; a caller's own are not: no schema comes from a request."""
-    entry = {"label": _label_schema(domain), "probability": {"type": "number"}}
-    return _strict({"reasoning": {"type": "string"}, "posterior": {"type": "array", "items": _strict(entry)}})
-
-
-def _strict(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _label_schema(domain: Domain) -> dict[str, Any]:
-    names = domain.label_names
-    fits = len(names) <= _MOST_ENUM_VALUES and (
-        len(names) <= _FEW_ENUM_VALUES or sum(map(len, names)) <= _MOST_ENUM_CHARACTERS
-    )
-    return {"type": "string", "enum": list(names)} if fits and domain.name != AD_HOC else {"type": "string"}
+    """The JSON schema of a forward reply."""
+    return closed({"reasoning": {"type": "string"}, "posterior": listed_posterior(domain)})
 
 
 def has_exemplars(domain: Domain, persona: Persona) -> bool:

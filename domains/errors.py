@@ -16,7 +16,7 @@ from typing import Literal
 
 Cause = Literal[
     "deadline", "timeout", "connection", "rate_limited", "server_error", "refused", "bad_envelope", "truncated",
-    "unreadable", "sampling_refused", "unauthorised",
+    "unreadable", "sampling_refused", "unauthorised", "budget", "crashed",
 ]  # fmt: skip
 
 

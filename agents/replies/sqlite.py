@@ -47,7 +47,7 @@ class SqliteReplies:
         recent = self._recent.get(digest)
         if recent is not None:
             return recent
-        value = await self._run(lambda connection: _select(connection, digest))
+        value = await self._run(lambda connection: select_reply(connection, digest))
         reply = None if value is None else decode(value, digest)
         if value is not None and reply is not None:
             self._recent.put(digest, value, reply.created)
@@ -60,7 +60,7 @@ class SqliteReplies:
 
     async def purge(self, before: float) -> int:
         self._recent.purge(before)
-        return await self._run(lambda connection: _delete(connection, before))
+        return await self._run(lambda connection: delete_replies(connection, before))
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
@@ -78,14 +78,11 @@ class SqliteReplies:
         return work(self._connection)
 
     def _insert(self, connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
-        connection.execute(
-            "INSERT OR REPLACE INTO replies (digest, created, reply) VALUES (?, ?, ?)",
-            (reply.digest, reply.created, value.decode()),
-        )
+        insert_reply(connection, reply, value)
         now = time.time()
         if self._kept_s is not None and now - self._swept > SWEEP_S:
             self._swept = now
-            _delete(connection, now - self._kept_s)
+            delete_replies(connection, now - self._kept_s)
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -101,14 +98,19 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
-        _create(connection)
+        create_replies(connection)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
 
 
-def _create(connection: sqlite3.Connection) -> None:
+def create_replies(connection: sqlite3.Connection) -> None:
+    """Make the table in a file that is new or somebody else's.
+
+    Raises:
+        sqlite3.Error: the file cannot be used, or its table is of another version.
+    """
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back
         connection.execute("CREATE TABLE IF NOT EXISTS schema_versions (part TEXT PRIMARY KEY, version INTEGER)")
@@ -122,13 +124,23 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE INDEX IF NOT EXISTS replies_created ON replies (created)")
 
 
-def _select(connection: sqlite3.Connection, digest: str) -> bytes | None:
+def insert_reply(connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
+    """Keep a reply, whose bytes are `value`, in place of an earlier one to the same request."""
+    connection.execute(
+        "INSERT OR REPLACE INTO replies (digest, created, reply) VALUES (?, ?, ?)",
+        (reply.digest, reply.created, value.decode()),
+    )
+
+
+def select_reply(connection: sqlite3.Connection, digest: str) -> bytes | None:
+    """The bytes of the reply to the request with this digest, if it is there."""
     with closing(connection.execute("SELECT reply FROM replies WHERE digest = ?", (digest,))) as rows:
         row = rows.fetchone()
     return None if row is None else str(row[0]).encode()
 
 
-def _delete(connection: sqlite3.Connection, before: float) -> int:
+def delete_replies(connection: sqlite3.Connection, before: float) -> int:
+    """Forget every reply created before a moment (seconds since 1970); how many these were."""
     deleted = connection.execute("DELETE FROM replies WHERE created < ?", (before,)).rowcount
     if deleted:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # the log still holds what was deleted
