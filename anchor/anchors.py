@@ -1,7 +1,7 @@
 """The anchors by name: what agents can be compared with, and what must be asked to have it.
 
 An anchor is a pure function from stored arrays to a distribution a case; a calibrated one is an entry of the same
-kind with other maps (`partial(reverse_anchor, maps=…)`).
+kind with other maps.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +48,8 @@ class Anchor:
     """A named anchor.
 
     `steps` and `generic` say what must be asked for it besides the agents. A `foreign` anchor may lack labels of the
-    shortlist or have others: it is floored and scaled before anything is compared with it.
+    shortlist or have others: it is floored and scaled before anything is compared with it. `maps` are those under which
+    it takes ranks; `digest` is that of the calibration it comes from, empty for one that needs none.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Anchor:
     steps: tuple[Kind, ...] = ()
     generic: bool = False
     foreign: bool = False
+    maps: Maps = DEFAULT_MAPS
+    digest: str = ""
 
 
 def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
@@ -71,13 +74,15 @@ def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
     return Anchored(replayed.log_reverse_NL, replayed.reverse_N, partial_N)
 
 
-def _likelihood(sources: Sources) -> Anchored:
-    replayed = _replayed(sources, DEFAULT_MAPS)
+def likelihood_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
+    """R_lik, what the evidence step alone says."""
+    replayed = _replayed(sources, maps)
     return _nothing(sources) if replayed is None else _whole(replayed.log_likelihood_NL, replayed.likelihood_N)
 
 
-def _prior(sources: Sources) -> Anchored:
-    replayed = _replayed(sources, DEFAULT_MAPS)
+def prior_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
+    """R_prior, what the context step alone says."""
+    replayed = _replayed(sources, maps)
     return _nothing(sources) if replayed is None else _whole(replayed.log_prior_NL, replayed.prior_N)
 
 
@@ -114,8 +119,8 @@ def _partiality(anchored: bool, likelihood: bool, prior: bool) -> Partiality:
 
 _TABLE = (
     Anchor("reverse", "the reverse posterior R: likelihood of the evidence times prior", reverse_anchor, KINDS),
-    Anchor("reverse_likelihood", "its likelihood alone, R_lik", _likelihood, ("evidence",)),
-    Anchor("reverse_prior", "its context prior alone, R_prior", _prior, ("context",)),
+    Anchor("reverse_likelihood", "its likelihood alone, R_lik", likelihood_anchor, ("evidence",)),
+    Anchor("reverse_prior", "its context prior alone, R_prior", prior_anchor, ("context",)),
     Anchor("mean_forward", "the mean of the agents' own posteriors, MeanF", _mean_forward),
     Anchor("generic_forward", "one neutral forward answer, GenF", _generic_forward, generic=True, foreign=True),
 )

@@ -78,6 +78,7 @@ def calibrated_anchor(name: str, correction: Correction) -> Anchor:
         "the reverse posterior R', calibrated on labelled cases",
         partial(calibrated_reverse, correction=correction),
         KINDS,
+        maps=correction.maps,
     )
 
 

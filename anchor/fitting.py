@@ -2,7 +2,7 @@
 
 Every objective is the mean negative log-likelihood, in nats, of the gold labels under the anchor, plus a ridge. Only
 labels on a shortlist take part, so the arrays here list those pairs one under the other, case by case: P is the axis
-of (case, label) pairs, C that of the cases they belong to. The posteriors themselves are computed by
+of (case, label) pairs, C that of the cases they belong to, B that of bins. The posteriors themselves are computed by
 `anchor.network`, whose sums keep their bits; here they may differ from them in the last.
 """
 
@@ -34,8 +34,8 @@ class Pairs:
     """The shortlisted pairs of some labelled cases.
 
     `row_P` and `label_P` say which case of the `Labelled` and which label a pair is; `case_P` counts the cases that
-    take part, `first_C` is each one's first pair and `gold_C` that of its gold label. `evidence_P14` are the
-    histograms of present and of absent evidence, `context_P7` those of the context.
+    take part, `first_C` is each one's first pair and `gold_C` that of its gold label. `evidence_14P` are the
+    histograms of present and of absent evidence, `context_7P` those of the context.
     """
 
     row_P: Index
@@ -43,8 +43,8 @@ class Pairs:
     case_P: Index
     first_C: Index
     gold_C: Index
-    evidence_P14: Array
-    context_P7: Array
+    evidence_14P: Array
+    context_7P: Array
 
     def log_softmax(self, logit_P: Array) -> Array:
         """Log-probabilities [P] that sum to 1 over each case."""
@@ -73,8 +73,8 @@ def shortlist_pairs(labelled: Labelled, chosen_N: Mask) -> Pairs:
         case_P=np.searchsorted(row_C, row_P),
         first_C=first_C,
         gold_C=first_C + place_NL[row_C, labelled.gold_N[row_C]],
-        evidence_P14=np.concatenate([counts.present_NL7[row_P, label_P], counts.absent_NL7[row_P, label_P]], axis=1),
-        context_P7=counts.context_NL7[row_P, label_P],
+        evidence_14P=np.hstack([counts.present_NL7[row_P, label_P], counts.absent_NL7[row_P, label_P]]).T.copy(),
+        context_7P=counts.context_NL7[row_P, label_P].T.copy(),
     )
 
 
@@ -112,26 +112,37 @@ class CurveObjective:
         maps = self.maps(offset_5)
         activation = self._activation(maps)
         weight_14 = np.concatenate([maps.evidence.log_values(), maps.evidence.log_complements()])
-        logit_P = (self.pairs.evidence_P14 @ weight_14 + activation.log_P) / maps.temperature
+        logit_P = (_weighted(weight_14, self.pairs.evidence_14P) + activation.log_P) / maps.temperature
         loss, residual_P = self.pairs.loss(logit_P)
         pull_P = residual_P / maps.temperature
         rise_7, fall_7 = _slopes(maps.evidence)
-        evidence_7 = (pull_P @ self.pairs.evidence_P14).reshape(2, RANKS)
-        context_7 = (pull_P * activation.slope_P) @ self.pairs.context_P7
+        evidence_7 = _gathered(self.pairs.evidence_14P, pull_P).reshape(2, RANKS)
+        context_7 = _gathered(self.pairs.context_7P, pull_P * activation.slope_P)
         gradient_5 = np.array(
             [
                 *_along(maps.evidence, evidence_7[0] * rise_7 + evidence_7[1] * fall_7),
                 *_along(maps.context, context_7 * _slopes(maps.context)[1]),
-                -residual_P @ logit_P,
+                -(residual_P * logit_P).sum(),
             ]
         )
         share = self.ridge / len(self.pairs.gold_C)
         return loss + 0.5 * share * float(offset_5 @ offset_5), gradient_5 + share * offset_5
 
     def _activation(self, maps: Maps) -> _Activation:
-        log_inactive_P = np.log1p(-maps.leak) + self.pairs.context_P7 @ maps.context.log_complements()
+        log_inactive_P = np.log1p(-maps.leak) + _weighted(maps.context.log_complements(), self.pairs.context_7P)
         negative_active_P = np.expm1(log_inactive_P)
         return _Activation(np.log(-negative_active_P), np.exp(log_inactive_P) / negative_active_P)
+
+
+def _weighted(weight_B: Array, count_BP: Array) -> Array:
+    """Σ_b weight · count [P]. Not `@`: BLAS would put threads to work that a matrix this thin does not repay, and its
+    bits depend on their number."""
+    return np.einsum("b,bp->p", weight_B, count_BP)
+
+
+def _gathered(count_BP: Array, pull_P: Array) -> Array:
+    """Σ_p count · pull [B], of the bins."""
+    return np.einsum("bp,p->b", count_BP, pull_P)
 
 
 def _moved(curve: Curve, shift: float, stretch: float) -> Curve:
@@ -166,7 +177,7 @@ def fit_gamma(pairs: Pairs, log_reverse_NL: Array, fold_N: Index) -> float:
     log_marginal_P = log_marginal_FL[fold_N[pairs.row_P], pairs.label_P]
 
     def slope(gamma: float) -> float:
-        return -float(pairs.loss(log_reverse_P - gamma * log_marginal_P)[1] @ log_marginal_P)
+        return -float((pairs.loss(log_reverse_P - gamma * log_marginal_P)[1] * log_marginal_P).sum())
 
     return _sign_change(slope, *GAMMA_BOUNDS)
 

@@ -76,7 +76,7 @@ class Labelled:
 
 
 def case_key(seed: str) -> str:
-    """A case's hash as artefacts keep it: 16 hexadecimal digits that cannot be traced back to the seed's shuffles."""
+    """A case as artefacts name it: 16 hexadecimal digits made of its hash, from which the hash cannot be told."""
     return hashlib.sha256(f"calibration:{seed}".encode()).hexdigest()[:16]
 
 

@@ -15,7 +15,7 @@ from anchor.network import MISSING, RankArray
 from anchor.ordinal import RANKS
 from domains.case import fold
 from domains.errors import Unreadable
-from domains.reading import Found, Pairs, find_answer, has_member, member, number
+from domains.reading import Found, Names, Pairs, find_answer, has_member, member, number, only_member
 from domains.simplex import Mask
 
 PARSER = "ranks-1"
@@ -99,42 +99,54 @@ class Sheet:
             Unreadable: no rank at all can be read.
         """
         rank_JM = np.full(self.wanted_JM.shape, MISSING, dtype=np.int8)
-        for (row, column), rank in find_answer(text, self._stated, '"ratings"').items():
-            if self.wanted_JM[row, column]:
-                rank_JM[row, column] = rank
+        cells = find_answer(text, _Reader(self).stated, '"ratings"', cells=self.wanted_JM.size)
+        if cells:
+            row_C, column_C = np.array(list(cells)).T
+            rank_JM[row_C, column_C] = list(cells.values())
+        rank_JM[~self.wanted_JM] = MISSING
         if (rank_JM == MISSING).all():
             raise Unreadable('its "ratings" hold no whole number 0 to 6 for any pair that was asked for.')
         return Ranks(rank_JM)
 
-    def _stated(self, found: Found) -> dict[tuple[int, int], int] | None:
+
+class _Reader:
+    """The reading of one reply."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._column_M = sheet.column_M
+        self._findings = Names(sheet.findings.place, sheet.findings.names)
+        self._candidates = Names(sheet.candidates.place, sheet.candidates.names)
+        self._rows = np.flatnonzero(sheet.wanted_JM.any(axis=1)).tolist()
+
+    def stated(self, found: Found) -> dict[tuple[int, int], int] | None:
         """What one JSON value states, or None if it is no table of ratings."""
         if isinstance(found.value, Pairs) and has_member(found.value, "ratings"):
             return self._cells(member(found.value, "ratings"))
         # Without the outer object it must name every finding: it may be one of several values that belong together.
+        if not isinstance(found.value, list) or not found.value:
+            return None
         cells = self._cells(found.value)
         rows = {row for row, _ in cells}
-        return cells if rows.issuperset(np.flatnonzero(self.wanted_JM.any(axis=1)).tolist()) else None
+        return cells if rows.issuperset(self._rows) else None
 
     def _cells(self, ratings: object) -> dict[tuple[int, int], int]:
         cells: dict[tuple[int, int], int] = {}
         for finding, ranks in _entries(ratings):
-            row = self.findings.place(finding)
+            row = self._findings[finding]
             if row is None:
                 continue
-            for column, stated in self._columns(ranks):
-                rank = _rank(stated)
+            for column, rank in self._ranks(ranks):
                 cells[row, column] = rank if cells.get((row, column), rank) == rank else MISSING
         return cells
 
-    def _columns(self, ranks: object) -> Iterator[tuple[int, object]]:
-        """The columns that one finding's ranks state, and what they state there."""
+    def _ranks(self, ranks: object) -> list[tuple[int, int]]:
+        """The columns that one finding's ranks state, and the ranks."""
         if isinstance(ranks, Pairs):
-            for candidate, stated in ranks:
-                place = self.candidates.place(candidate)
-                if place is not None:
-                    yield self.column_M[place], stated
-        elif isinstance(ranks, list) and len(ranks) == len(self.column_M):
-            yield from zip(self.column_M, ranks, strict=True)
+            places = [(self._candidates[candidate], stated) for candidate, stated in ranks]
+            return [(self._column_M[place], _rank(stated)) for place, stated in places if place is not None]
+        if isinstance(ranks, list) and len(ranks) == len(self._column_M):
+            return list(zip(self._column_M, map(_rank, ranks), strict=True))
+        return []
 
 
 def _entries(ratings: object) -> Iterator[tuple[str, object]]:
@@ -143,7 +155,7 @@ def _entries(ratings: object) -> Iterator[tuple[str, object]]:
     for item in items:
         if not isinstance(item, Pairs):
             continue
-        finding, ranks = member(item, "finding", "fact", "id"), member(item, "ranks")
+        finding, ranks = only_member(item, "finding", "fact", "id"), only_member(item, "ranks")
         if isinstance(finding, str):
             yield finding, item if ranks is None else ranks
         else:
@@ -152,6 +164,8 @@ def _entries(ratings: object) -> Iterator[tuple[str, object]]:
 
 def _rank(stated: object) -> int:
     """A whole number 0…6, also as 3.0 or "3"; anything else is missing."""
+    if type(stated) is int:
+        return stated if 0 <= stated < RANKS else MISSING
     if isinstance(stated, str) and "%" in stated:
         return MISSING
     value = number(stated)

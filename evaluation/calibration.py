@@ -3,24 +3,43 @@
 Needs SciPy (the extra `evaluation`) for the search alone; objectives and gradients are `anchor.fitting`'s.
 """
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
+from anchor.artefact import Calibration, Origin, Record
 from anchor.calibration import Correction, with_bias
 from anchor.fitting import (
-    OFFSET_BOUNDS, OFFSETS, BiasObjective, CurveObjective, Pairs, fit_gamma, marginal, shortlist_pairs,
-)  # fmt: skip
-from anchor.labelled import FOLDS, Labelled, case_folds, refuse_overlap, refuse_unfit
+    BIAS_RIDGE,
+    OFFSET_BOUNDS,
+    OFFSETS,
+    RIDGE,
+    BiasObjective,
+    CurveObjective,
+    Pairs,
+    fit_gamma,
+    marginal,
+    shortlist_pairs,
+)
+from anchor.labelled import Labelled, case_folds, case_key, refuse_overlap, refuse_unfit
 from anchor.ordinal import DEFAULT_MAPS, Maps
-from domains.simplex import Array, Index
+from domains.errors import BadInput
+from domains.simplex import Array
 from evaluation.reliability import AnchorScores, score_anchor
+
+try:
+    from scipy.optimize import minimize
+except ModuleNotFoundError:  # the extra `evaluation` is not installed
+    minimize = None
 
 Variant = Literal["scalar", "class_bias"]
 """`scalar` is the paper's calibration; `class_bias` its upper bound, with one more parameter a label."""
+
+_FLAT = 1e-5
+"""A gradient that is left at an optimum, in nats a unit of any parameter."""
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -43,14 +62,10 @@ class Fit:
     slope: float
     at_bound: tuple[str, ...]
 
-
-@dataclass(frozen=True, eq=False)
-class CrossFit:
-    """ln R' of every case [N, L] by a fit that did not see it; `fits[fold]` gave the cases of that fold."""
-
-    log_anchor_NL: Array
-    fold_N: Index
-    fits: tuple[Fit, ...]
+    @property
+    def settled(self) -> bool:
+        """Whether the search ended where it wanted to, on flat ground and not at a bound."""
+        return self.slope <= _FLAT and not self.at_bound
 
 
 class Effect(NamedTuple):
@@ -70,8 +85,10 @@ def fit(labelled: Labelled, variant: Variant = "scalar", start: Maps = DEFAULT_M
     """Both stages, on all cases given.
 
     Raises:
-        BadInput: too few cases, one label only, or no gold label on a shortlist.
+        BadInput: SciPy is not installed; too few cases, one label only, or no gold label on a shortlist.
     """
+    if minimize is None:
+        raise BadInput.at("calibration", "needs SciPy: install the extra `evaluation`")
     refuse_unfit(labelled)
     whole = labelled.take(labelled.whole_N)
     pairs = shortlist_pairs(whole, whole.covered_N)
@@ -97,27 +114,6 @@ def fit(labelled: Labelled, variant: Variant = "scalar", start: Maps = DEFAULT_M
     )
 
 
-def cross_fit(labelled: Labelled, variant: Variant = "scalar") -> CrossFit:
-    """R' of every case from a fit to the four other folds.
-
-    Raises:
-        BadInput: as `fit`, of the cases of any four folds.
-    """
-    refuse_unfit(labelled)
-    fold_N = case_folds(labelled.seed_N)
-    log_anchor_NL = np.empty(labelled.shortlist_NL.shape)
-    fits = tuple(fit(labelled.take(fold_N != fold), variant) for fold in range(FOLDS))
-    for fold, fitted in enumerate(fits):
-        held_out_N = fold_N == fold
-        log_anchor_NL[held_out_N] = _log_anchor(labelled.take(held_out_N), fitted.correction)
-    return CrossFit(log_anchor_NL, fold_N, fits)
-
-
-def cross_fitted_effect(labelled: Labelled, crossed: CrossFit) -> Effect:
-    """What calibration brings on the labelled cases themselves, each judged by a fit that did not see it."""
-    return _effect(labelled, crossed.log_anchor_NL)
-
-
 def held_out_effect(labelled: Labelled, correction: Correction, training: Sequence[str]) -> Effect:
     """What a correction brings on other cases than those of its fit, which are given by their keys.
 
@@ -125,10 +121,11 @@ def held_out_effect(labelled: Labelled, correction: Correction, training: Sequen
         BadInput: a case is one of them.
     """
     refuse_overlap(training, labelled.seed_N)
-    return _effect(labelled, _log_anchor(labelled, correction))
+    return effect_of(labelled, log_anchor(labelled, correction))
 
 
-def _effect(labelled: Labelled, log_anchor_NL: Array) -> Effect:
+def effect_of(labelled: Labelled, log_anchor_NL: Array) -> Effect:
+    """The scores of R under the label-free maps, and of another anchor [N, L], on the same cases."""
     before_NL = labelled.log_reverse_NL(DEFAULT_MAPS)
     return Effect(
         score_anchor(before_NL, labelled.gold_N, labelled.seed_N),
@@ -136,8 +133,46 @@ def _effect(labelled: Labelled, log_anchor_NL: Array) -> Effect:
     )
 
 
-def _log_anchor(labelled: Labelled, correction: Correction) -> Array:
+def log_anchor(labelled: Labelled, correction: Correction) -> Array:
+    """ln R' of these cases [N, L]."""
     return correction.applied(labelled.log_reverse_NL(correction.maps))
+
+
+def artefact(
+    fitted: Fit,
+    labelled: Labelled,
+    label_names: Sequence[str],
+    origin: Origin,
+    made: tuple[datetime.date, str],
+    held_out: AnchorScores | None = None,
+) -> Calibration:
+    """A fit as it is stored: on which cases, from which ranks, made on which day by which version; with the scores
+    of a cross-fit on the same cases, if there are any."""
+    correction = fitted.correction
+    bias = correction.bias_L.tolist() if correction.bias_L.any() else None
+    return Calibration(
+        format=1,
+        made=made[0],
+        version=made[1],
+        origin=origin,
+        record=Record(
+            cases=fitted.cases,
+            whole=fitted.whole,
+            covered=fitted.covered,
+            nll_before=fitted.nll_before,
+            nll_after=fitted.nll_after,
+            nll_held_out=held_out.nll if held_out else None,
+            ridge=RIDGE,
+            bias_ridge=BIAS_RIDGE,
+            slope=fitted.slope,
+            at_bound=fitted.at_bound,
+        ),
+        maps=correction.maps,
+        gamma=correction.gamma,
+        marginal=dict(zip(label_names, correction.marginal_L.tolist(), strict=True)),
+        bias=None if bias is None else dict(zip(label_names, bias, strict=True)),
+        training=" ".join(sorted({case_key(seed) for seed in labelled.seed_N})),
+    )
 
 
 def _fit_bias(pairs: Pairs, correction: Correction, log_reverse_NL: Array) -> tuple[Correction, float]:
@@ -152,10 +187,10 @@ def _nll(pairs: Pairs, log_anchor_NL: Array) -> float:
     return -float(log_anchor_NL[pairs.row_P[gold_P], pairs.label_P[gold_P]].mean())
 
 
-def _minimise(objective: Objective, start_P: Array, bounds: Sequence[tuple[float, float]] | None = None) -> _Optimum:
+def _minimise(objective: Objective, start: Array, bounds: Sequence[tuple[float, float]] | None = None) -> _Optimum:
     result = minimize(
         objective,
-        start_P,
+        start,
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,

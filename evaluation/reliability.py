@@ -77,8 +77,8 @@ def reliability(confidence_N: Array, right_N: Mask, bins: int = BINS) -> Reliabi
     """The diagram of N decisions, made with some confidence from 0 to 1 and right or not."""
     bin_N = np.minimum((confidence_N * bins).astype(np.int64), bins - 1)
     count_B = np.bincount(bin_N, minlength=bins)
-    confidence_B = _mean(np.bincount(bin_N, confidence_N, bins), count_B)
-    accuracy_B = _mean(np.bincount(bin_N, right_N, bins), count_B)
+    confidence_B = _mean(np.bincount(bin_N, confidence_N, bins).astype(np.float64), count_B)
+    accuracy_B = _mean(np.bincount(bin_N, right_N, bins).astype(np.float64), count_B)
     gap_B = np.abs(accuracy_B - confidence_B) * count_B
     return Reliability(
         edge_B1=np.linspace(0.0, 1.0, bins + 1),
