@@ -5,9 +5,11 @@ decides is settled in `aggregators.decision`, by one rule for all.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from aggregators.electoral import borda, bucklin, irv, minimax, plurality, random
 from aggregators.heads import fwdjs, loglin, minjs, nearest_top_N
+from aggregators.judges import JUDGES, ach, informed_dictator, verdict_top_N
 from aggregators.panel import Panel
 from aggregators.parameters import DEFAULTS, Parameters
 from aggregators.pools import log_pool, mean_pool
@@ -30,12 +32,20 @@ AGGREGATORS: dict[str, Aggregator] = {
     "ranked_pairs": ranked_pairs,
     "random": random,
     "log_pool": log_pool,
+    "informed_dictator": informed_dictator,
+    "ach": ach,
 }
 
 ANCHORED = frozenset({"minjs", "fwdjs", "loglin"})
 """Those that need an anchor: without one they give `range`."""
 
-SELECTIONS: dict[str, Selection] = {"minjs": nearest_top_N}
-"""Those that adopt one ballot, whose own first place decides: that label [N], -1 where no single one was adopted."""
+SELECTIONS: dict[str, Selection] = {
+    "minjs": nearest_top_N,
+    **{name: partial(verdict_top_N, name) for name in JUDGES},
+}
+"""Those that adopt one ballot (an agent's, or their own verdict), whose own first place decides: that label [N], -1
+where no single one was adopted."""
 
-__all__ = ["AGGREGATORS", "ANCHORED", "DEFAULTS", "SELECTIONS", "Aggregator", "Panel", "Parameters", "Selection"]
+__all__ = [
+    "AGGREGATORS", "ANCHORED", "DEFAULTS", "JUDGES", "SELECTIONS", "Aggregator", "Panel", "Parameters", "Selection",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aggregators import AGGREGATORS, ANCHORED, Panel, Parameters
+from aggregators import AGGREGATORS, ANCHORED, JUDGES, Panel, Parameters
 from aggregators.decision import Decisions, decide
 from aggregators.heads import weight_NK
 from aggregators.panel import bare_panel, prepare_anchor
@@ -20,6 +20,7 @@ from domains.simplex import Array, Index, Mask, freeze, normalise
 _CHUNK = 1 << 22
 """Numbers of the largest temporary array: the memory used beside input and result stays near 200 MB."""
 _MOST_FAULTS = 20
+NO_JUDGE = "is a judge, which must ask a language model; no model is asked about posteriors of one's own"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -78,14 +79,15 @@ def aggregate(
         place_NKL: the order in which an agent listed its labels, which orders equal masses. Default: domain order.
         shortlist_NL: labels that stand for election. Default: those with mass from a usable agent.
         ids: case ids, which key the draws of `random` (agents are named by position). Default: "0", "1", ...
-        aggregators: names out of the table. Default: all that the input allows (without an anchor for every case:
-            those that need none).
+        aggregators: names out of the table, but no judge: nobody is asked here. Default: all that the input allows
+            (without an anchor for every case: those that need none).
         tau, w_r: see `Parameters`.
 
     Raises:
         NotFound: an aggregator that is not in the table.
         BadInput: wrong shapes; a number that is negative or not finite; a usable row or a whole case without mass; a
-            shortlist that leaves out a label with mass; a head asked for where a case has no anchor; bad tau or w_r.
+            shortlist that leaves out a label with mass; a head asked for where a case has no anchor; a judge; bad tau
+            or w_r.
     """
     parameters = Parameters(tau=tau, w_r=w_r)
     given = _given(labels, forward_NKL, usable_NK, anchor_NL, place_NKL, shortlist_NL, ids)
@@ -161,10 +163,14 @@ def _names(given: _Given, asked: Sequence[str] | None) -> tuple[str, ...]:
     """The aggregators to run, each once."""
     missing_N = np.ones(len(given.ids), dtype=np.bool_) if given.anchor_NL is None else ~given.anchor_NL.any(axis=-1)
     if asked is None:
-        return tuple(name for name in AGGREGATORS if name not in ANCHORED or not missing_N.any())
+        able = [name for name in AGGREGATORS if name not in JUDGES]
+        return tuple(name for name in able if name not in ANCHORED or not missing_N.any())
     unknown = [Fault(f"aggregators.{i}", "is no aggregator") for i, name in enumerate(asked) if name not in AGGREGATORS]
     if unknown:
         raise NotFound(unknown)
+    judges = [Fault(f"aggregators.{i}", NO_JUDGE) for i, name in enumerate(asked) if name in JUDGES]
+    if judges:
+        raise BadInput(judges)
     headless = [name for name in dict.fromkeys(asked) if name in ANCHORED]
     if headless and missing_N.any():
         case = int(missing_N.argmax())

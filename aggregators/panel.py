@@ -3,9 +3,10 @@
 One case is a batch of one; there is no other code path. Axes are those of `domains.simplex`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,23 @@ from domains.simplex import Array, Index, Mask, freeze, jensen_shannon, log, nor
 
 FLOOR = 1e-6
 """What a shortlisted label has at least in an anchor from elsewhere, and in `log_pool` (method.md, The three heads)."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Verdicts:
+    """What one judge made of N cases, as arrays; read-only.
+
+    `posterior_NL`: a usable row sums to 1, another is all 0. `place_NL`: each label's place in the judge's own order,
+    0 its first; L if it did not list it. `usable_N`: whether it gave a usable verdict.
+    """
+
+    posterior_NL: Array
+    place_NL: Index
+    usable_N: Mask
+
+    def __post_init__(self) -> None:
+        for name in ("posterior_NL", "place_NL", "usable_N"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +52,7 @@ class Panel:
         shortlist_NL: the labels that stand for election; every label with mass is among them.
         seed_N: what every shuffle of the case is keyed by.
         floored_N: labels that were floored when the anchor was prepared.
+        verdicts: what the judges that were asked made of the cases, by the judge's name.
 
     Raises:
         ValueError: a shape does not fit the others, two agents share a name, or there is no agent or label.
@@ -49,6 +68,7 @@ class Panel:
     shortlist_NL: Mask
     seed_N: tuple[str, ...]
     floored_N: Index
+    verdicts: Mapping[str, Verdicts] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if not self.labels or not self.agents:
@@ -62,6 +82,10 @@ class Panel:
             if array.shape != expected:
                 raise ValueError(f"{name} has shape {array.shape}, not {expected}")
             object.__setattr__(self, name, freeze(array))
+        for judge, verdicts in self.verdicts.items():
+            shape = verdicts.posterior_NL.shape, verdicts.place_NL.shape, verdicts.usable_N.shape
+            if shape != (self.shortlist_NL.shape, self.shortlist_NL.shape, self.anchored_N.shape):
+                raise ValueError(f"the verdicts of {judge} have shapes {shape}")
 
     def __len__(self) -> int:
         """N, the number of cases."""
@@ -90,6 +114,24 @@ class Panel:
             anchored_N=anchored_N,
             floored_N=np.zeros(len(self), dtype=np.int64) if floored_N is None else floored_N,
         )
+
+    def with_verdicts(self, verdicts: Mapping[str, Verdicts]) -> "Panel":
+        """The same answers with what judges made of them, by the judge's name.
+
+        Raises:
+            ValueError: verdicts of another shape.
+        """
+        return replace(self, verdicts=MappingProxyType(dict(verdicts)))
+
+    def verdicts_of(self, judge: str) -> Verdicts:
+        """What one judge made of the cases.
+
+        Raises:
+            LookupError: it was not asked. That is not the same as having no usable verdict, and is never passed over.
+        """
+        if judge not in self.verdicts:
+            raise LookupError(f"the panel has no verdicts of {judge}: it was not asked")
+        return self.verdicts[judge]
 
     @cached_property
     def anchor_NL(self) -> Array:
@@ -198,12 +240,22 @@ def assemble(
 ) -> Panel:
     """A panel without an anchor from what the agents stated; None where an agent gave no usable answer."""
     shape = len(seed_N), len(agents), len(labels)
-    forward_NKL, place_NKL = np.zeros(shape), np.full(shape, len(labels), dtype=np.int64)
-    usable_NK = np.zeros(shape[:2], dtype=np.bool_)
-    for case, posterior_K in enumerate(posteriors_NK):
-        for agent, posterior in enumerate(posterior_K):
-            if posterior is not None:
-                forward_NKL[case, agent], place_NKL[case, agent] = posterior.arrays(len(labels))
-                usable_NK[case, agent] = True
-    place_NKL[forward_NKL == 0] = len(labels)  # a mass too small for a float is none; it was listed last
-    return bare_panel(labels, agents, (forward_NKL, place_NKL, usable_NK), seed_N, shortlist_NL)
+    flat = [posterior for posterior_K in posteriors_NK for posterior in posterior_K]
+    forward_BL, place_BL, usable_B = _arrays(flat, len(labels))
+    answers = forward_BL.reshape(shape), place_BL.reshape(shape), usable_B.reshape(shape[:2])
+    return bare_panel(labels, agents, answers, seed_N, shortlist_NL)
+
+
+def assemble_verdicts(posterior_N: Sequence[Posterior | None], labels: int) -> Verdicts:
+    """One judge's verdicts from what it stated about N cases; None where it gave no usable one."""
+    return Verdicts(*_arrays(posterior_N, labels))
+
+
+def _arrays(posterior_B: Sequence[Posterior | None], labels: int) -> tuple[Array, Index, Mask]:
+    """B stated posteriors over the labels, each label's place in them, and which of them there are."""
+    forward_BL, place_BL = np.zeros((len(posterior_B), labels)), np.full((len(posterior_B), labels), labels)
+    for row, posterior in enumerate(posterior_B):
+        if posterior is not None:
+            forward_BL[row], place_BL[row] = posterior.arrays(labels)
+    place_BL[forward_BL == 0] = labels  # a mass too small for a float is none; it was listed last
+    return forward_BL, place_BL, np.array([posterior is not None for posterior in posterior_B], dtype=np.bool_)

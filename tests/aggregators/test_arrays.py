@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aggregators import AGGREGATORS, ANCHORED, Panel, Parameters
+from aggregators import AGGREGATORS, ANCHORED, JUDGES, Panel, Parameters
 from aggregators.arrays import aggregate
 from aggregators.decision import decide
 from aggregators.panel import prepare_anchor
@@ -48,7 +48,7 @@ class TestResult:
             tau=4.0,
             w_r=0.3,
         )
-        assert tuple(result.decisions) == tuple(AGGREGATORS)
+        assert tuple(result.decisions) == tuple(name for name in AGGREGATORS if name not in JUDGES)
         assert_allclose(result.js_NK, panel.divergence_NK, atol=1e-12)
         assert_array_equal(result.usable_NK, panel.usable_NK)
         for name, found in result.decisions.items():
@@ -85,7 +85,7 @@ class TestResult:
 
     def test_without_an_anchor_all_other_aggregators_run(self) -> None:
         result = aggregate("abc", FORWARD)
-        assert set(result.decisions) == AGGREGATORS.keys() - ANCHORED
+        assert set(result.decisions) == AGGREGATORS.keys() - ANCHORED - JUDGES.keys()
         assert not result.anchored_N.any()
         assert not result.js_NK.any()
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aggregators import Panel
-from aggregators.panel import bare_panel
+from aggregators import JUDGES, Panel
+from aggregators.panel import Verdicts, bare_panel
 from domains.simplex import Array, Index, Mask, log, normalise
 
 
@@ -16,7 +16,8 @@ def places(forward_NKL: Array, listed_NKL: Array | Index) -> Index:
 
 
 def random_panel(seed: int, *, coarse: bool, cases: int = 300, agents: int = 5, labels: int = 7) -> Panel:
-    """Truncated ballots, some agents absent (never all) and, in one case of ten, no anchor.
+    """Truncated ballots, some agents absent (never all) and, in one case of ten, no anchor. Of each judge verdicts over
+    all labels, in one case of five none.
 
     `coarse`: masses are multiples of 0.05 and so is the anchor, so that masses, divergences and votes tie often.
     """
@@ -38,7 +39,17 @@ def random_panel(seed: int, *, coarse: bool, cases: int = 300, agents: int = 5, 
     )
     anchored_N = generator.random(cases) < 0.9
     support_NL = np.where(panel.shortlist_NL & anchored_N[:, None], anchor_NL, 0.0)
-    return panel.with_anchor(log(normalise(support_NL)))
+    verdicts = {judge: _random_verdicts(generator, cases, labels, coarse) for judge in JUDGES}
+    return panel.with_anchor(log(normalise(support_NL))).with_verdicts(verdicts)
+
+
+def _random_verdicts(generator: np.random.Generator, cases: int, labels: int, coarse: bool) -> Verdicts:
+    mass_NL = generator.dirichlet(np.ones(labels), size=cases)
+    mass_NL = np.ceil(4 * mass_NL) / 20 if coarse else mass_NL
+    kept_NL = generator.random(mass_NL.shape).argsort(-1) < generator.integers(1, 6, size=(cases, 1))
+    usable_N = generator.random(cases) < 0.8
+    posterior_NL = normalise(np.where(kept_NL & usable_N[:, None], mass_NL, 0.0))
+    return Verdicts(posterior_NL, places(posterior_NL, generator.random(posterior_NL.shape)), usable_N)
 
 
 def rebuilt(
@@ -60,7 +71,13 @@ def rebuilt(
         np.array(panel.seed_N)[cases].tolist(),
         panel.shortlist_NL[cases][:, labels].copy(),
     )
-    return bare.with_anchor(panel.log_anchor_NL[cases][:, labels])
+    verdicts = {
+        judge: Verdicts(
+            given.posterior_NL[cases][:, labels].copy(), given.place_NL[cases][:, labels].copy(), given.usable_N[cases]
+        )
+        for judge, given in panel.verdicts.items()
+    }
+    return bare.with_anchor(panel.log_anchor_NL[cases][:, labels]).with_verdicts(verdicts)
 
 
 def election(labels: str, ballots: dict[str, int]) -> Panel:

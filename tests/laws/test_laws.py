@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aggregators import AGGREGATORS, ANCHORED, DEFAULTS, Panel, Parameters
+from aggregators import AGGREGATORS, ANCHORED, DEFAULTS, JUDGES, Panel, Parameters
 from aggregators.decision import Decisions, decide
-from domains.simplex import Mask
+from domains.simplex import Index, Mask
 from tests.laws.panels import random_panel, rebuilt
 
 PANELS = [
@@ -33,8 +33,10 @@ def test_every_row_is_a_distribution(name: str, panel: Panel, parameters: Parame
 
 @every_aggregator
 def test_only_labels_with_mass_or_on_the_anchor_get_a_share(name: str, panel: Panel) -> None:
+    """A judge may name any label of the closed set."""
     share_NL = AGGREGATORS[name](panel, DEFAULTS)
-    assert not share_NL[~panel.shortlist_NL].any()
+    judged_NL = panel.verdicts[name].posterior_NL > 0 if name in JUDGES else False
+    assert not share_NL[~(panel.shortlist_NL | judged_NL)].any()
 
 
 @every_aggregator
@@ -92,9 +94,10 @@ def test_the_same_panel_gives_the_same_bits(name: str, panel: Panel) -> None:
     assert_array_equal(AGGREGATORS[name](panel, DEFAULTS), AGGREGATORS[name](again, DEFAULTS))
 
 
-@pytest.mark.parametrize("name", sorted(AGGREGATORS.keys() - {"loglin"}))
+@pytest.mark.parametrize("name", sorted(AGGREGATORS.keys() - {"loglin"} - JUDGES.keys()))
 def test_agents_who_all_say_the_same_are_followed(name: str, panel: Panel) -> None:
-    """The constant U of method.md. Only `loglin` may be pulled away, by the anchor's own factor."""
+    """The constant U of method.md. Only `loglin` may be pulled away, by the anchor's own factor, and the judges, who
+    decide unanimous cases too."""
     agreed_N = panel.votes_NL.max(axis=-1) == panel.usable_N
     assert agreed_N.any()
     for parameters in OPTIONS:
@@ -108,6 +111,22 @@ def test_heads_without_an_anchor_are_range(name: str, panel: Panel) -> None:
     assert bare_R.size
     head, pool = decide(name, panel), decide("range", panel)
     assert_array_equal(head.distribution_NL[bare_R], pool.distribution_NL[bare_R])
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_verdict_decides_and_plurality_stands_in_where_there_is_none(name: str, panel: Panel) -> None:
+    verdicts, judged, counted = panel.verdicts[name], decide(name, panel), decide("plurality", panel)
+    first_N = verdicts.place_NL.argmin(axis=-1)
+    assert 0 < verdicts.usable_N.sum() < len(panel)
+    assert_array_equal(judged.label_N, np.where(verdicts.usable_N, first_N, counted.label_N))
+    assert_array_equal(judged.distribution_NL[verdicts.usable_N], verdicts.posterior_NL[verdicts.usable_N])
+    assert_same_rows(judged, counted, np.flatnonzero(~verdicts.usable_N))
+
+
+def assert_same_rows(first: Decisions, second: Decisions, row_R: Index) -> None:
+    assert_array_equal(first.distribution_NL[row_R], second.distribution_NL[row_R])
+    assert_array_equal(first.label_N[row_R], second.label_N[row_R])
+    assert_array_equal(first.tied_NL[row_R], second.tied_NL[row_R])
 
 
 def assert_same(first: Decisions, second: Decisions) -> None:
