@@ -9,11 +9,13 @@ import numpy as np
 
 from domains.case import Domain
 from domains.errors import Unreadable
-from domains.reading import Found, Pairs, find_answer, has_member, member, number
+from domains.reading import Found, Names, Pairs, find_answer, has_member, member, number, only_member
 from domains.simplex import Array, Index
 
 PARSER = "posterior-1"
 """Version of the reading below; part of every stored reply's key."""
+MOST_ENTRIES = 2_000
+"""Entries of a posterior, about twice the largest label set; one with more is not read."""
 LONGEST_REASONING = 4_000
 """Characters of an agent's reasons that are kept."""
 
@@ -58,26 +60,42 @@ def read_posterior(text: str, domain: Domain) -> Posterior:
     Raises:
         Unreadable: no posterior in it, or less than half of the stated mass names labels of the domain.
     """
-
-    def read(found: Found) -> tuple[list[tuple[str, Any]], str] | None:
-        entries = _entries(found.value, domain)
-        return None if entries is None else (entries, _reasoning(found))
-
-    entries, reasoning = find_answer(text, read, 'a "posterior"')
-    return rank_entries(entries, domain, reasoning)
+    return find_posterior(text, domain)[0]
 
 
-def rank_entries(entries: list[tuple[str, Any]], domain: Domain, reasoning: str = "") -> Posterior:
+def find_posterior(text: str, domain: Domain) -> tuple[Posterior, Found]:
+    """The posterior a reply states, and the JSON value in which it stands.
+
+    Raises:
+        Unreadable: as `read_posterior`.
+    """
+
+    names = _names(domain)
+
+    def read(found: Found) -> tuple[list[tuple[str, Any]], Found] | None:
+        entries = _entries(found.value, names)
+        return None if entries is None else (entries, found)
+
+    entries, found = find_answer(text, read, 'a "posterior"')
+    return rank_entries(entries, domain, _reasoning(found), names), found
+
+
+def rank_entries(
+    entries: list[tuple[str, Any]], domain: Domain, reasoning: str = "", names: Names | None = None
+) -> Posterior:
     """A posterior from (label text, stated mass) pairs in the order stated.
 
     Raises:
         Unreadable: as `read_posterior`.
     """
+    if len(entries) > MOST_ENTRIES:
+        raise Unreadable("its posterior has far too many entries.")
+    names = names or _names(domain)
     valued, invalid = _valued(entries)
     mass: dict[int, float] = {}
     unresolved = 0.0
     for text, value in valued:
-        label = domain.resolve(text)
+        label = names[text]
         if label is None:
             unresolved += value
         else:
@@ -134,7 +152,11 @@ def _whole(valued: list[tuple[str, float]]) -> float:
     return 100.0 if any(value > 1 for _, value in valued) else 1.0
 
 
-def _entries(value: object, domain: Domain) -> list[tuple[str, Any]] | None:
+def _names(domain: Domain) -> Names:
+    return Names(domain.resolve, domain.label_names)
+
+
+def _entries(value: object, names: Names) -> list[tuple[str, Any]] | None:
     """The (label, mass) pairs of one JSON value, or None if it is not meant as a posterior.
 
     Raises:
@@ -146,7 +168,9 @@ def _entries(value: object, domain: Domain) -> list[tuple[str, Any]] | None:
             if entries is None:
                 raise Unreadable('its "posterior" is no list of labels with probabilities.')
             return entries
-        named = sum(domain.resolve(name) is not None for name, _ in value)
+        if len(value) > MOST_ENTRIES:
+            return None
+        named = sum(names[name] is not None for name, _ in value)
         # a bare {label: mass}: only if it clearly is one
         return [pair for pair in value if pair[0] != "reasoning"] if 2 * named >= len(value) > 0 else None
     return _listed(value)
@@ -160,7 +184,7 @@ def _listed(stated: object) -> list[tuple[str, Any]] | None:
     entries: list[tuple[str, Any]] = []
     for item in stated:
         if isinstance(item, Pairs):
-            label, mass = member(item, "label"), member(item, "probability", "p")
+            label, mass = only_member(item, "label"), only_member(item, "probability", "p")
             if label is None and len(item) == 1:
                 label, mass = item[0]
         elif isinstance(item, list) and len(item) == 2:

@@ -1,4 +1,4 @@
-"""Reads the project's prompts back: which pack, which case, who asks; or which pairs are to be rated.
+"""Reads the project's prompts back: which pack, which case, who asks, what agents answered; or which pairs to rate.
 
 Only the prompt's own frame is read. Texts of findings are compared with those the pack knows and never interpreted, so
 that nothing inside a case can steer the stand-in.
@@ -20,6 +20,12 @@ _CASE_BLOCK = re.compile(
     r"^--- begin (?P<marker>.+ record [0-9a-f]{12}) ---\n(?P<body>.*?)\n--- end (?P=marker) ---$",
     re.MULTILINE | re.DOTALL,
 )
+_ANSWER = re.compile(
+    r"^--- begin answer of (?P<agent>Agent \w+ [0-9a-f]{12}) ---\n(?P<body>.*?)\n--- end answer of (?P=agent) ---$",
+    re.MULTILINE | re.DOTALL,
+)
+_MASS = re.compile(r"^- (?P<label>.+): (?P<mass>[01]\.\d{3})$", re.MULTILINE)
+_JUDGE = re.compile(r"^# How to judge: (?P<title>.+)$", re.MULTILINE)
 _PERSONA = re.compile(r"^# How to go about it: (?P<title>.+)$", re.MULTILINE)
 _RATED: Mapping[str, Kind] = {"# Findings": "evidence", "# Background facts": "context"}
 _CANDIDATES, _WANTED = "# Candidates", "# What to rate"
@@ -62,6 +68,20 @@ class ForwardPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """A case to be judged beside what agents answered: (label, mass) pairs of each. `title` is the way to judge."""
+
+    case: ForwardPrompt
+    ballots: tuple[tuple[tuple[int, float], ...], ...]
+    title: str
+
+    @property
+    def pack(self) -> Pack:
+        """The pack that the case is of."""
+        return self.case.pack
+
+
+@dataclass(frozen=True, slots=True)
 class BackwardPrompt:
     """Pairs to be rated. Codes → places in the pack, None where the pack does not know the text."""
 
@@ -72,7 +92,7 @@ class BackwardPrompt:
     wanted: Mapping[str, tuple[str, ...]]
 
 
-def read_prompt(messages: Sequence[Message], packs: Sequence[Pack]) -> ForwardPrompt | BackwardPrompt:
+def read_prompt(messages: Sequence[Message], packs: Sequence[Pack]) -> ForwardPrompt | JudgePrompt | BackwardPrompt:
     """What a conversation asks. Later turns (a reply and what was wrong with it) repeat the first question.
 
     Raises:
@@ -83,7 +103,9 @@ def read_prompt(messages: Sequence[Message], packs: Sequence[Pack]) -> ForwardPr
     listed = _LABELS_HEADING.search(system)
     block = _CASE_BLOCK.search(user)
     if listed and block:
-        return _read_forward(_items(system[listed.end() :]), block["body"], user[block.end() :], packs)
+        after = user[block.end() :]
+        case = _read_forward(_items(system[listed.end() :]), block["body"], after, packs)
+        return _read_judge(case, after) or case
     sections = _sections(user)
     heading = next((heading for heading in _RATED if heading in sections), None)
     if heading is None or _CANDIDATES not in sections:
@@ -103,6 +125,20 @@ def _read_forward(listed: list[str], body: str, after: str, packs: Sequence[Pack
         unknown=sum(place is None for place, _ in places),
         title=persona["title"].strip() if persona else "",
     )
+
+
+def _read_judge(case: ForwardPrompt, after: str) -> JudgePrompt | None:
+    """The answers that stand behind the case, if it is a judge who asks. Their reasons are not read."""
+    answers = list(_ANSWER.finditer(after))
+    judge = _JUDGE.search(after, answers[-1].end()) if answers else None
+    if judge is None:
+        return None
+    lines = case.pack.label_lines
+    ballots = [
+        tuple((lines[m["label"]], float(m["mass"])) for m in _MASS.finditer(answer["body"]) if m["label"] in lines)
+        for answer in answers
+    ]
+    return JudgePrompt(case, tuple(ballot for ballot in ballots if ballot), judge["title"].strip())
 
 
 def _read_backward(sections: Mapping[str, list[str]], heading: str, packs: Sequence[Pack]) -> BackwardPrompt:

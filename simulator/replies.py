@@ -38,6 +38,16 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A matrix of competing hypotheses in words: labels, items of evidence, a row of marks for each item."""
+
+    labels: tuple[int, ...]
+    evidence: tuple[str, ...]
+    marks: tuple[tuple[str, ...], ...]
+    sensitivity: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dice:
     """Choices that belong to one reply: the same key makes the same choices."""
 
@@ -71,14 +81,37 @@ class Style:
 
 def write_posterior(ballot: Sequence[tuple[int, float]], reasons: Sequence[str], domain: Domain, style: Style) -> Reply:
     """The reply to a forward question: a ballot of (label, probability) pairs, the most probable first."""
+    named = _named(ballot, domain, style)
+    payload = {"reasoning": " ".join((DISCLAIMER, *reasons)), "posterior": _posterior(named, style)}
+    return _lay_out(payload, _prose(reasons, named), style)
+
+
+def write_analysis(
+    ballot: Sequence[tuple[int, float]], table: Table, reasons: Sequence[str], domain: Domain, style: Style
+) -> Reply:
+    """The reply to a judge's question that wants a matrix of competing hypotheses."""
+    named = _named(ballot, domain, style)
+    rows = [{"evidence": item, "marks": list(marks)} for item, marks in zip(table.evidence, table.marks, strict=True)]
+    if style.may("all", "leaves out", _LEFT_OUT) and rows:
+        rows[-1]["marks"] = rows[-1]["marks"][1:]
+    payload = {
+        "hypotheses": [domain.label_names[label] for label in table.labels],
+        "matrix": rows,
+        "reasoning": " ".join((DISCLAIMER, *reasons)),
+        "sensitivity": table.sensitivity,
+        "posterior": _posterior(named, style),
+    }
+    return _lay_out(payload, _prose(reasons, named), style)
+
+
+def _named(ballot: Sequence[tuple[int, float]], domain: Domain, style: Style) -> list[tuple[str, float]]:
     named = [(domain.label_names[label], mass) for label, mass in ballot]
     if style.may("usual", "other case", _OTHER_CASE):
         change = style.dice.pick("which case", (str.lower, str.upper, str.capitalize))
         named = [(_respelt(name, change, domain), mass) for name, mass in named]
     if len(named) > 2 and style.may("usual", "outside", _OUTSIDE):
         named[-1] = (OUTSIDER, named[-1][1])
-    payload = {"reasoning": " ".join((DISCLAIMER, *reasons)), "posterior": _posterior(named, style)}
-    return _lay_out(payload, _prose(reasons, named), style)
+    return named
 
 
 def write_ratings(ratings: Mapping[str, Mapping[str, int]], style: Style) -> Reply:

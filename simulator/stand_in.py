@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from agents.personas import PERSONAS
+from aggregators.judges import JUDGES
 from domains.catalogue import Catalogue, load_domain
 from domains.errors import BadInput, CrosspathError
 from domains.knowledge import KNOWLEDGE_FILE, load_knowledge
 from domains.question import Message
-from domains.simplex import Index
+from domains.simplex import Array, Index
 from simulator import draws
+from simulator.judging import Analysis, analyse, concluded, heard
 from simulator.profiles import load_profiles
-from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, Pack, read_prompt
-from simulator.replies import Dice, Reply, Shapes, Style, write_posterior, write_ratings
+from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, JudgePrompt, Pack, read_prompt
+from simulator.replies import Dice, Reply, Shapes, Style, Table, write_analysis, write_posterior, write_ratings
 from simulator.world import FLAT_RANK, MANNERS, PLAIN, STEP, Profile, Stated, Weighed, World, spoken, state
 
 MODEL = "stand-in"
@@ -82,6 +84,8 @@ class StandIn:
         style = Style(self._shapes, ask.form != "text", dice)
         if isinstance(prompt, ForwardPrompt):
             return _judge(prompt, world, ask.seed, style)
+        if isinstance(prompt, JudgePrompt):
+            return _hear(prompt, world, ask.seed, style)
         return write_ratings(_rate(prompt, world, ask), style)
 
     def _world(self, pack: Pack, model: str) -> World:
@@ -144,14 +148,44 @@ def _judge(prompt: ForwardPrompt, world: World, sample: int, style: Style) -> Re
     weighed = world.weigh(state(world.domain, [list(prompt.observed)]))
     manner = TITLED.get(prompt.title, PLAIN)
     opinion_NL = world.opinions(weighed, prompt.title, manner, sample)
-    listed_L = np.isin(np.arange(opinion_NL.shape[1]), prompt.labels)
-    opinion_NL = np.where(listed_L, opinion_NL / opinion_NL[:, listed_L].sum(), -1.0)
+    best_M, ballot = _ballot(opinion_NL[0], prompt, world)
+    return write_posterior(ballot, _reasons(prompt, world, weighed, best_M), world.domain, style)
+
+
+def _ballot(opinion_L: Array, prompt: ForwardPrompt, world: World) -> tuple[Index, list[tuple[int, float]]]:
+    """The best of the listed labels, and those of them that have mass with their stated probabilities."""
+    listed_L = np.isin(np.arange(len(opinion_L)), prompt.labels)
+    opinion_L = np.where(listed_L, opinion_L / opinion_L[listed_L].sum(), -1.0)
     top_k = min(world.domain.top_k, len(prompt.labels))
-    best_NM, unit_NM = spoken(opinion_NL, top_k, world.profile.floor)
-    ballot = [
-        (int(label), round(float(unit) * STEP, 2)) for label, unit in zip(best_NM[0], unit_NM[0], strict=True) if unit
-    ]
-    return write_posterior(ballot, _reasons(prompt, world, weighed, best_NM[0]), world.domain, style)
+    best_NM, unit_NM = spoken(opinion_L[None, :], top_k, world.profile.floor)
+    stated = zip(best_NM[0], unit_NM[0], strict=True)
+    return best_NM[0], [(int(label), round(float(unit) * STEP, 2)) for label, unit in stated if unit]
+
+
+def _hear(prompt: JudgePrompt, world: World, sample: int, style: Style) -> Reply:
+    """A judge's answer, with a matrix if it is to compare hypotheses."""
+    weighed = world.weigh(state(world.domain, [list(prompt.case.observed)]))
+    opinion_L = heard(prompt, world, weighed, sample)
+    if prompt.title != JUDGES["ach"].title:
+        best_M, ballot = _ballot(opinion_L, prompt.case, world)
+        return write_posterior(ballot, _reasons(prompt.case, world, weighed, best_M), world.domain, style)
+    analysis = analyse(opinion_L, world, weighed)
+    best_M, ballot = _ballot(concluded(opinion_L, analysis), prompt.case, world)
+    reasons = _reasons(prompt.case, world, weighed, best_M)
+    return write_analysis(ballot, _table(analysis, world, weighed), reasons, world.domain, style)
+
+
+def _table(analysis: Analysis, world: World, weighed: Weighed) -> Table:
+    """The matrix in words; what separates the two best hypotheses most is what the verdict hangs on."""
+    evidence = tuple(_quoted(world, weighed.stated, int(row)) for row in analysis.row_E)
+    first_two_EH = weighed.term_TL[analysis.row_E][:, analysis.label_H[:2]]
+    hangs_on = evidence[int(np.argmax(np.ptp(first_two_EH, axis=1)))] if evidence else "nothing that was stated"
+    return Table(
+        labels=tuple(analysis.label_H.tolist()),
+        evidence=evidence,
+        marks=analysis.mark_EH,
+        sensitivity=f"It hangs most on {hangs_on}.",
+    )
 
 
 TITLED = {PERSONAS[name].title: manner for name, manner in MANNERS.items()}
