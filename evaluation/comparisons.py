@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.intervals import Interval, Intervals, paired_intervals
-from evaluation.methods import FORWARD_RULES, HEADS, JUDGES
+from evaluation.methods import FORWARD_RULES, HEADS, PAPER_JUDGES
 from evaluation.scoring import Evaluation, Method
 from evaluation.slices import Slice
 
-TESTED = (*HEADS, *JUDGES, "log_pool")
+TESTED = (*HEADS, *PAPER_JUDGES, "log_pool")
 """The family of Holm's correction: what is set against the best rule. The rules themselves are not tested against the
 one that was chosen as their best on these cases, nor is what makes no single decision a case."""
 
@@ -104,7 +104,9 @@ class _Test:
     p_holm: float
 
 
-def _tests(tested: Mapping[str, Method], reference: Method, mask_N: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, _Test]:
+def _tests(
+    tested: Mapping[str, Method], reference: Method, mask_N: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> dict[str, _Test]:
     discordant = {
         key: (
             int((mask_N & (method.right_N > reference.right_N)).sum()),
@@ -123,6 +125,4 @@ def _comparison(intervals: Intervals, gain: float, test: _Test | None) -> Compar
     gain = 0.0 if math.isclose(gain, 0.0, abs_tol=1e-12) else gain
     if test is None:
         return Comparison(intervals.accuracy, gain, intervals.difference)
-    return Comparison(
-        intervals.accuracy, gain, intervals.difference, test.wins, test.losses, test.p, test.p_holm
-    )
+    return Comparison(intervals.accuracy, gain, intervals.difference, test.wins, test.losses, test.p, test.p_holm)

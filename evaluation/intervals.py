@@ -57,9 +57,7 @@ def paired_intervals(
     if reference is None:
         return {name: Intervals(_interval(accuracy_2M[:, m]), None) for m, name in enumerate(names)}
     gain_2M = _ends(mean_BM - mean_BM[:, names.index(reference), None])
-    return {
-        name: Intervals(_interval(accuracy_2M[:, m]), _interval(gain_2M[:, m])) for m, name in enumerate(names)
-    }
+    return {name: Intervals(_interval(accuracy_2M[:, m]), _interval(gain_2M[:, m])) for m, name in enumerate(names)}
 
 
 def resampled_means(right_NM: Array, resamples: int, seed: int) -> Array:

@@ -6,7 +6,7 @@ An aggregator goes by its own name (`range`, `loglin`); the heads among them, be
 HEADS = ("minjs", "fwdjs", "loglin")
 FORWARD_RULES = ("plurality", "range", "borda", "bucklin", "irv", "minimax", "ranked_pairs")
 """The electoral rules, which know the forward ballots and nothing else: the best of them is what a head must beat."""
-JUDGES = ("informed_dictator", "ach")
+PAPER_JUDGES = ("informed_dictator", "ach")
 
 MAIN_ANCHOR = "reverse"
 CALIBRATED = "calibrated"

@@ -6,13 +6,23 @@ from functools import partial
 
 import numpy as np
 
-from aggregators import AGGREGATORS, ANCHORED, DEFAULTS, Panel, Parameters
+from aggregators import AGGREGATORS, ANCHORED, DEFAULTS, JUDGES, Panel, Parameters
 from aggregators.decision import Confidence, Decisions, confidence, decide, decide_alone, settle
-from aggregators.panel import prepare_anchor
-from anchor.anchors import ANCHORS, Anchor, Sources
+from aggregators.judges import fallback_N
+from anchor.anchors import ANCHORS, Anchor, Anchored, Partiality, Sources
+from anchor.network import Step
 from domains.simplex import Array, Index, Mask
+from evaluation.arrays import set_anchor
 from evaluation.methods import (
-    HEADS, MAIN_ANCHOR, RANDOM, RANDOM_EXPECTED, agent, alone, headed, ranked, swept,
+    HEADS,
+    MAIN_ANCHOR,
+    RANDOM,
+    RANDOM_EXPECTED,
+    agent,
+    alone,
+    headed,
+    ranked,
+    swept,
 )  # fmt: skip
 from evaluation.ranking import right_by_rank, unclear_nearest
 from evaluation.slices import Pool, gather_pool
@@ -24,12 +34,13 @@ SEEDS = (0, 1, 2)
 class Setting:
     """What is scored.
 
-    `anchors` may hold calibrated ones beside the table's (`evaluation.methods` has names for them); one that no case
-    has was not asked for, and is left out. `main_anchor` stands beside the heads that go by their own name; `final` is
-    the aggregator whose confidence is judged.
+    `aggregators`: None are all of the table, judges only where they were asked.
+    `anchors` may hold calibrated ones beside the table's (`evaluation.methods` has names for them). One that nothing
+    was ever asked for is left out: no backward step of any case, or no GenF. `main_anchor` stands beside the heads that
+    go by their own name; `final` is the aggregator whose confidence is judged.
     """
 
-    aggregators: tuple[str, ...] = tuple(AGGREGATORS)
+    aggregators: tuple[str, ...] | None = None
     anchors: Mapping[str, Anchor] = field(default_factory=lambda: ANCHORS)
     main_anchor: str = MAIN_ANCHOR
     parameters: Parameters = DEFAULTS
@@ -57,17 +68,20 @@ class Method:
 class Evaluation:
     """One run, scored. Arrays have one row for each case of the pool.
 
-    `methods` are called as `evaluation.methods` says. `unclear_N`: see `ranking.unclear_nearest`. `confidence` is that
-    of the setting's final aggregator.
+    `methods` are called as `evaluation.methods` says. `fallback` marks the cases in which plurality stands in for a
+    judge without a verdict; they stay in the pool. `unclear_N`: see `ranking.unclear_nearest`. `confidence` is that of
+    `final`: the setting's, or `range` where that is a head without its anchor.
     """
 
     setting: Setting
     pool: Pool
+    final: str
     agents: tuple[str, ...]
     anchors: tuple[str, ...]
     methods: Mapping[str, Method]
     top_NK: Index
     unclear_N: Mask
+    fallback: Mapping[str, Mask]
     confidence: Confidence
     shortlist_N: Index
     gold_listed_N: Mask
@@ -82,26 +96,32 @@ class _Standing:
 
 
 def evaluate(
-    panel: Panel, sources: Sources, gold_N: Index, setting: Setting | None = None, lost: Sequence[str] = ()
+    panel: Panel,
+    sources: Sources,
+    gold_N: Index,
+    setting: Setting | None = None,
+    exclusions_N: Sequence[Sequence[str]] = (),
 ) -> Evaluation:
     """Scores everything that was asked for on the one pool; asks nobody.
 
     Args:
         panel: the agents' posteriors; any anchor it carries is not looked at.
         gold_N: label indices; -1 where a case has none.
-        lost: for every case that never reached the panel, why.
+        exclusions_N: for each case why the run leaves it out, if it does.
 
     Raises:
-        ValueError: gold_N does not fit the panel.
+        ValueError: gold_N or exclusions_N does not fit the panel.
         KeyError: the setting names an aggregator that is none.
+        LookupError: the setting names a judge that was not asked.
     """
     setting = Setting() if setting is None else setting
-    standing = {name: _stand(panel, sources, anchor) for name, anchor in setting.anchors.items()}
-    standing = {name: each for name, each in standing.items() if each.panel.anchored_N.any()}
+    standing = {
+        name: _stand(panel, sources, anchor) for name, anchor in setting.anchors.items() if _asked(sources, anchor)
+    }
     anchored = {name: (setting.anchors[name], each.panel.anchored_N) for name, each in standing.items()}
-    pool = gather_pool(panel, sources, gold_N, anchored, lost)
+    pool = gather_pool(panel, sources, gold_N, anchored, exclusions_N)
     score = partial(_score, pool)
-    main = standing[setting.main_anchor].panel if setting.main_anchor in standing else panel
+    main = standing[setting.main_anchor].panel if setting.main_anchor in standing else _bare(panel)
     methods = {**_aggregators(main, setting, score), **_agents(panel, pool)}
     for name, each in standing.items():
         methods |= _anchor(name, each, setting, score, pool)
@@ -111,15 +131,25 @@ def evaluate(
     return Evaluation(
         setting=setting,
         pool=pool,
+        final=final,
         agents=panel.agents,
         anchors=tuple(standing),
         methods=methods,
         top_NK=panel.top_NK[pool.row_N],
-        unclear_N=unclear_nearest(main, decide("minjs", main))[pool.row_N],
+        unclear_N=(unclear_nearest(main, decide("minjs", main)) & main.anchored_N)[pool.row_N],
+        fallback={name: fallback_N(name, panel)[pool.row_N] for name in panel.verdicts},
         confidence=_rows(confidence(main, decide(final, main, setting.parameters)), pool.row_N),
         shortlist_N=panel.shortlist_NL.sum(axis=-1)[pool.row_N],
         gold_listed_N=panel.shortlist_NL[pool.row_N, pool.gold_N],
     )
+
+
+def ready_made(name: str, log_anchor_NL: Array) -> Anchor:
+    """An anchor that was worked out elsewhere for exactly the cases of a panel: ln A [N, L], a row of -inf where there
+    is none. A cross-fitted R', say, which no one set of maps gives."""
+    anchored_N = np.any(log_anchor_NL > -np.inf, axis=-1)
+    anchored = Anchored(log_anchor_NL, anchored_N, tuple[Partiality, ...]("" for _ in anchored_N))
+    return Anchor(name, "worked out elsewhere", lambda _: anchored)
 
 
 _Score = Callable[[Decisions], Method]
@@ -131,15 +161,27 @@ def _score(pool: Pool, decisions: Decisions) -> Method:
     return Method((label_N == pool.gold_N).astype(np.float64), label_N, tied_N)
 
 
+def _bare(panel: Panel) -> Panel:
+    return panel.with_anchor(np.full(panel.shortlist_NL.shape, -np.inf))
+
+
+def _asked(sources: Sources, anchor: Anchor) -> bool:
+    """Whether the run asked for what the anchor is made of. A step never asked for looks like one that had nothing to
+    ask about, and a domain may well have no context: so the two steps are looked at together, over all cases."""
+    if anchor.generic:
+        return sources.generic_N is not None and bool(sources.generic_N.any())
+    histograms = sources.histograms
+    if anchor.steps and histograms is not None:
+        return bool((np.stack([histograms.evidence_N, histograms.context_N]) != Step.NOT_NEEDED).any())
+    return not anchor.steps
+
+
 def _stand(panel: Panel, sources: Sources, anchor: Anchor) -> _Standing:
     """Standing alone an anchor is used as given, and without the pool. MeanF *is* the pool: its ties fall as those of
     `range`, which it must equal (method.md, Oracles)."""
     anchored = anchor.build(sources)
     given_NL = np.exp(anchored.log_anchor_NL)
-    if anchor.foreign:
-        beside = panel.with_anchor(*prepare_anchor(given_NL, panel.shortlist_NL))
-    else:
-        beside = panel.with_anchor(anchored.log_anchor_NL, anchored.anchored_N)
+    beside = set_anchor(panel, anchor, anchored)
     pooled = anchor.name == "mean_forward"
     return _Standing(beside, settle(panel, given_NL) if pooled else decide_alone(given_NL, panel.seed_N))
 
@@ -147,7 +189,8 @@ def _stand(panel: Panel, sources: Sources, anchor: Anchor) -> _Standing:
 def _aggregators(main: Panel, setting: Setting, score: _Score) -> dict[str, Method]:
     """Each aggregator; heads only where the main anchor was asked for."""
     methods: dict[str, Method] = {}
-    for name in setting.aggregators:
+    asked = [name for name in AGGREGATORS if name not in JUDGES or name in main.verdicts]
+    for name in asked if setting.aggregators is None else setting.aggregators:
         if name == RANDOM:
             methods[name] = _drawn(main, setting.parameters, score)
         elif main.anchored_N.any() or name not in ANCHORED:

@@ -18,9 +18,8 @@ class RiskCoverage:
     """One part of the confidence as a reason to abstain.
 
     `coverage` and `risk` are the curve: for each threshold the share of cases decided, and the share of those that is
-    wrong. `area` is the mean risk over all coverages (0 the best there could be, whatever the accuracy, only if nothing
-    is wrong): `best_area` is what an oracle that knows the errors would have, `random_area` what abstaining at random
-    has, the error rate.
+    wrong. `area` is the mean risk over all coverages; `best_area` is what an oracle that knows the errors would have,
+    `random_area` what abstaining at random has, the error rate.
     """
 
     part: str
@@ -32,13 +31,16 @@ class RiskCoverage:
 
 
 def risk_coverage(evaluation: Evaluation, name: Slice) -> tuple[RiskCoverage, ...]:
-    """A curve for each part of the final decision's confidence on one slice; none for a slice of no case."""
+    """A curve for each part of the final decision's confidence on one slice; of the divergences only where there is an
+    anchor to diverge from. None for a slice of no case."""
     mask_N = evaluation.pool.mask(name)
     if not mask_N.any():
         return ()
     final = evaluation.methods[evaluation.final]
+    anchored = evaluation.setting.main_anchor in evaluation.anchors
+    told = [part for part in PARTS if anchored or not part.startswith("js_")]
     wrong_N = 1.0 - final.right_N[mask_N]
-    parts: dict[str, Array] = {part: getattr(evaluation.confidence, f"{part}_N")[mask_N] for part in PARTS}
+    parts: dict[str, Array] = {part: getattr(evaluation.confidence, f"{part}_N")[mask_N] for part in told}
     return tuple(curve(part, PARTS[part] * value_N, wrong_N) for part, value_N in parts.items())
 
 

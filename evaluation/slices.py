@@ -1,6 +1,5 @@
 """The pool that every method is scored on, and its two slices (method.md, Evaluation)."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +9,6 @@ import numpy as np
 from aggregators.panel import Panel
 from anchor.anchors import Anchor, Sources
 from anchor.network import Step
-from domains.case import KINDS
 from domains.simplex import Index, Mask, freeze
 
 Slice = Literal["all", "disagree"]
@@ -54,7 +52,7 @@ def gather_pool(
     sources: Sources,
     gold_N: Index,
     anchored: Mapping[str, tuple[Anchor, Mask]],
-    lost: Sequence[str] = (),
+    exclusions_N: Sequence[Sequence[str]] = (),
 ) -> Pool:
     """The cases with a gold label, every agent usable and, where an anchor is asked for, all that it is made of.
 
@@ -62,41 +60,45 @@ def gather_pool(
         gold_N: label indices; -1 where a case has none.
         anchored: the anchors of the evaluation, and which cases have them. R with one of its steps failed is no R
             here, although a service would use what is left of it.
-        lost: for every case that never reached the panel, why.
+        exclusions_N: for each case why the run itself leaves it out, if it does. Reasons that are seen in the arrays
+            too count once.
 
     Raises:
-        ValueError: gold_N does not fit the panel, or names a label that is none.
+        ValueError: gold_N or exclusions_N does not fit the panel, or a gold label is none.
     """
     if gold_N.shape != (len(panel),) or (gold_N < -1).any() or (gold_N >= len(panel.labels)).any():
         raise ValueError("gold_N must hold a label index, or -1, for each case of the panel")
-    missing = _missing(panel, sources, gold_N, anchored)
-    left_out_N = np.any(np.stack(list(missing.values())), axis=0)
-    row_N = np.flatnonzero(~left_out_N)
+    reasons = _reasons(panel, sources, gold_N, anchored)
+    for case, stated in zip(range(len(panel)), exclusions_N or [()] * len(panel), strict=True):
+        for reason in stated:
+            reasons.setdefault(reason, np.zeros(len(panel), dtype=np.bool_))[case] = True
+    row_N = np.flatnonzero(~np.any(np.stack(list(reasons.values())), axis=0))
     top_NK = panel.top_NK[row_N]
-    excluded = Counter(lost) + Counter({reason: int(case_N.sum()) for reason, case_N in missing.items()})
     return Pool(
         row_N=freeze(row_N),
         gold_N=freeze(gold_N[row_N]),
         disagree_N=freeze((top_NK != top_NK[:, :1]).any(axis=-1)),
-        offered=len(panel) + len(lost),
-        excluded=dict(sorted(excluded.items())),
+        offered=len(panel),
+        excluded={reason: int(case_N.sum()) for reason, case_N in sorted(reasons.items()) if case_N.any()},
     )
 
 
-def _missing(
+def _reasons(
     panel: Panel, sources: Sources, gold_N: Index, anchored: Mapping[str, tuple[Anchor, Mask]]
 ) -> dict[str, Mask]:
-    """For each reason to leave a case out, the cases that have it [N]."""
-    missing = {"no_gold_label": gold_N < 0}
+    """For each reason to leave a case out, the cases that have it [N]; in the words of `evaluation.records`."""
+    reasons = {"no_gold_label": gold_N < 0}
     for agent, name in enumerate(panel.agents):
-        missing[f"agent_failed:{name}"] = ~panel.usable_NK[:, agent]
+        reasons[f"agent_failed:{name}"] = ~panel.usable_NK[:, agent]
     steps = {step for anchor, _ in anchored.values() for step in anchor.steps}
     if sources.histograms is not None:
-        failed = {"evidence": sources.histograms.evidence_N, "context": sources.histograms.context_N}
-        for kind in KINDS:
-            if kind in steps:
-                missing[f"backward_failed:{kind}"] = failed[kind] == Step.FAILED
-    explained_N = np.any(np.stack(list(missing.values())), axis=0)
-    for name, (_, anchored_N) in anchored.items():
-        missing[f"anchor_missing:{name}"] = ~anchored_N & ~explained_N
-    return missing
+        outcome = {"evidence": sources.histograms.evidence_N, "context": sources.histograms.context_N}
+        for kind in steps:
+            reasons[f"step_failed:{kind}"] = outcome[kind] == Step.FAILED
+    explained_N = np.any(np.stack(list(reasons.values())), axis=0)
+    for name, (anchor, anchored_N) in anchored.items():
+        if anchor.generic:
+            reasons["generic_failed"] = ~anchored_N
+        else:
+            reasons[f"no_anchor:{name}"] = ~anchored_N & ~explained_N
+    return reasons
