@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 SOURCES := crosspath.py app agents anchor aggregators domains evaluation simulator benchmarks tests
 PYTEST_ARGS ?= -m "not slow"
 
-.PHONY: demo test serve lint format bench up oracles lock clean
+.PHONY: demo test serve lint format bench chaos up oracles lock clean
 
 demo: $(VENV)/.service  ## one real decision over HTTP, printed
 	@$(BIN)/python -m app.demo
@@ -29,6 +29,9 @@ format: $(VENV)/.dev  ## rewrite the sources in the one format
 
 bench: $(VENV)/.dev  ## the arithmetic's speed, measured here
 	@$(BIN)/python -m benchmarks.aggregation
+
+chaos: $(VENV)/.dev  ## what happens when things die: every figure measured and judged
+	@$(BIN)/python -m benchmarks.chaos
 
 up:  ## service, Redis and the stand-in in containers
 	docker compose up --build --wait

@@ -8,6 +8,7 @@ import numpy as np
 
 from agents.answer import Answer
 from agents.personas import has_exemplars
+from aggregators import JUDGES
 from aggregators import decision as aggregation
 from aggregators.decision import Decisions
 from aggregators.heads import weight_NK
@@ -29,6 +30,7 @@ from app.schemas import (
     Usage,
     Versions,
 )
+from app.verdicts import judge_deviations, judge_states
 from domains.case import Kind, digest
 from domains.posterior import Posterior
 from domains.simplex import Array, Mask
@@ -60,10 +62,10 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
     inquiry, panel = hearing.inquiry, ruling.convened.panel
     decided = ruling.decided[inquiry.aggregator]
     abstained = bool(ruling.abstained_N[0])
-    degraded = _degraded(hearing, ruling)
+    deviations = degraded(hearing, ruling)
     answers = _answers(hearing)
     return Decision(
-        status="degraded" if degraded else "complete",
+        status="degraded" if deviations else "complete",
         id=decision_id,
         case_id=inquiry.case.id,
         domain=inquiry.domain.name,
@@ -75,17 +77,19 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
         requested=inquiry.aggregator,
         anchor=_anchor(hearing, ruling.convened),
         agents=agent_states(hearing, panel),
+        judges=judge_states(hearing),
         disagree=_disagree(hearing),
-        tied=_tied(decided, panel),
-        degraded=degraded,
+        tied=tied_labels(decided, panel),
+        degraded=deviations,
         compare={name: _compared(name, ruling) for name in inquiry.compare},
         usage=usage(hearing),
         timing_ms=Timing(forward=hearing.forward_ms, reverse=hearing.reverse_ms, total=total_ms),
         backbone=inquiry.backbone.name,
         model=next((answer.model for answer in answers if answer.model), inquiry.backbone.settings.model),
-        stand_in=any(answer.stand_in for answer in answers),
+        stand_in=simulated(hearing),
         versions=Versions(
-            prompts=prompts_version(agent.persona.digest for agent in inquiry.agents), service=__version__
+            prompts=prompts_version((agent.persona.digest for agent in inquiry.agents), inquiry.judges),
+            service=__version__,
         ),
     )
 
@@ -150,6 +154,7 @@ def _anchor(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
         return None
     return AnchorAnswer(
         name=name,
+        calibration=hearing.inquiry.anchors[name].digest or None,
         distribution=_shown(panel.log_anchor_NL, panel),
         likelihood=_shown(convened.factors.get("evidence"), panel),
         prior=_shown(convened.factors.get("context"), panel),
@@ -165,7 +170,7 @@ def _shown(log_NL: Array | None, panel: Panel) -> dict[str, float] | None:
     return named(np.exp(log_NL[0]), panel.labels)
 
 
-def _degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
+def degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
     """Everything that was not as asked, in words a program can match."""
     inquiry = hearing.inquiry
     entries = [] if inquiry.case.evidence else ["no_evidence"]
@@ -176,6 +181,7 @@ def _degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
             entries.append(f"no_exemplars:{agent.name}")
     if inquiry.anchor is not None:
         entries += _anchor_degraded(hearing, ruling.convened)
+    entries += judge_deviations(hearing)
     used = ruling.used[inquiry.aggregator]
     if used != inquiry.aggregator:
         entries.append(f"fallback:{used}")
@@ -183,7 +189,7 @@ def _degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
     entries += sorted({f"sampling:{parameter}" for answer in answers for parameter in answer.deviations})
     if any(answer.cache_unavailable for answer in answers):
         entries.append("cache_unavailable")
-    if any(outcome.failure and outcome.failure.cause == "deadline" for outcome in _outcomes(hearing)):
+    if any(outcome.failure and outcome.failure.cause == "deadline" for outcome in outcomes(hearing)):
         entries.append("deadline")
     return entries
 
@@ -199,18 +205,24 @@ def _anchor_degraded(hearing: Hearing, convened: Convened) -> list[str]:
     return entries
 
 
-def _outcomes(hearing: Hearing) -> list[Outcome[Any]]:
+def outcomes(hearing: Hearing) -> list[Outcome[Any]]:
+    """What became of every question asked."""
     steps = [step.outcome for step in hearing.steps.values() if step.outcome]
-    return [*hearing.forward, *([hearing.generic] if hearing.generic else []), *steps]
+    return [*hearing.forward, *([hearing.generic] if hearing.generic else []), *steps, *hearing.verdicts.values()]
+
+
+def simulated(hearing: Hearing) -> bool:
+    """Whether a simulated model gave any of the answers."""
+    return any(answer.stand_in for answer in _answers(hearing))
 
 
 def _answers(hearing: Hearing) -> list[Answer[Any]]:
-    return [answer for outcome in _outcomes(hearing) for answer in outcome.answers]
+    return [answer for outcome in outcomes(hearing) for answer in outcome.answers]
 
 
 def usage(hearing: Hearing) -> Usage:
     """Requests made now and what they cost; replies kept from before cost nothing, unknown stays unknown."""
-    costs = [cost for outcome in _outcomes(hearing) for cost in outcome.costs]
+    costs = [cost for outcome in outcomes(hearing) for cost in outcome.costs]
     return Usage(
         calls=sum(cost.requests for cost in costs),
         prompt_tokens=_total(cost.usage.prompt for cost in costs),
@@ -238,7 +250,8 @@ def _confidence(ruling: Ruling) -> Confidence:
     )
 
 
-def _tied(decided: Decisions, panel: Panel) -> list[str]:
+def tied_labels(decided: Decisions, panel: Panel) -> list[str]:
+    """The labels tied in the first case; none where nothing was tied."""
     tied = np.flatnonzero(decided.tied_NL[0])
     return [panel.labels[place] for place in tied] if len(tied) > 1 else []
 
@@ -248,11 +261,12 @@ def _compared(name: str, ruling: Ruling) -> Compared:
     return Compared(
         label=panel.labels[decided.label_N[0]],
         distribution=named(decided.distribution_NL[0], panel.labels),
-        tied=_tied(decided, panel),
+        tied=tied_labels(decided, panel),
         aggregator=ruling.used[name],
     )
 
 
-def prompts_version(personas: Iterable[str]) -> str:
+def prompts_version(personas: Iterable[str], judges: Iterable[str] = ()) -> str:
     """One hash for all the prompts a decision rests on."""
-    return digest([sorted(personas), {kind: prompt.digest for kind, prompt in PROMPTS.items()}])[:16]
+    others = {kind: prompt.digest for kind, prompt in PROMPTS.items()} | {name: JUDGES[name].digest for name in judges}
+    return digest([sorted(personas), others])[:16]

@@ -9,8 +9,10 @@ from starlette.applications import Starlette
 
 from agents.backbone import Backbone
 from agents.endpoint import BackboneSettings, open_client
+from agents.limits import open_limits
 from agents.personas import personas_for
 from agents.replies import ReplyStore, open_replies
+from app.calibrations import Calibrations
 from app.inquiry import Council, read_personas
 from app.settings import STAND_IN_URL, Settings
 from domains.catalogue import Catalogue
@@ -38,7 +40,9 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
         backbones: dict[str, Backbone] = {}
         for name, backbone_settings in declared.items():
             client = await stack.enter_async_context(_client(backbone_settings, catalogue, stand_in_transport))
-            backbones[name] = Backbone(name, backbone_settings, client, store)
+            limits = open_limits(name, backbone_settings, _redis_url(settings))
+            stack.push_async_callback(limits.close)
+            backbones[name] = Backbone(name, backbone_settings, client, store, limits=limits)
         default_domain = _default_domain(settings, catalogue)
         personas = read_personas(settings.personas_dir)
         personas_for(catalogue.get(default_domain), personas)  # a bad one is told now, not in every answer
@@ -46,6 +50,7 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
             catalogue=catalogue,
             backbones=backbones,
             personas=personas,
+            calibrations=Calibrations(settings.calibrations_dir, other_backbone=settings.calibration_any_backbone),
             simulated=frozenset(path.name for path in knowing_packs(catalogue)),
             default_domain=default_domain,
             quorum=settings.quorum,
@@ -56,8 +61,11 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
 
 def open_store(settings: Settings) -> ReplyStore:
     """The reply store the settings ask for: Redis where it is named, else SQLite; 0 days is memory only."""
-    url = settings.redis_url.get_secret_value() if settings.redis_url else None
-    return open_replies(settings.replies, settings.replies_file, url)
+    return open_replies(settings.replies, settings.replies_file, _redis_url(settings))
+
+
+def _redis_url(settings: Settings) -> str | None:
+    return settings.redis_url.get_secret_value() if settings.redis_url else None
 
 
 def _client(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap) -> httpx.AsyncClient:

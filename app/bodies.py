@@ -16,14 +16,18 @@ DECIDE_LIMIT = 1_000_000
 AGGREGATE_LIMIT = 64_000_000
 
 
+def media_type(request: Request) -> str:
+    """What the body is declared to be, without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def read_body(request: Request, limit: int) -> bytes:
     """The body's bytes.
 
     Raises:
         Refused: 415 if it is not declared as JSON, 413 once it passes `limit` bytes (the rest is not read).
     """
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != "application/json":
+    if media_type(request) != "application/json":
         raise Refused(415, "send the body as application/json")
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared) > limit:

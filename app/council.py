@@ -10,22 +10,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.deadline import Deadline
-from aggregators import ANCHORED
+from aggregators import ANCHORED, JUDGES
 from aggregators.decision import abstained, confidence
 from aggregators.decision import decide as conclude
-from aggregators.panel import Panel, assemble, prepare_anchor
-from anchor.anchors import ANCHORS, Sources
+from aggregators.judges import fallback_N
+from aggregators.panel import Panel, Verdicts, assemble, assemble_verdicts
+from anchor.anchors import Sources, likelihood_anchor, prior_anchor
 from anchor.network import count_ranks
 from app.answers import Convened, Ruling, agent_states, write_decision
 from app.hearing import Hearing, hear
 from app.inquiry import Inquiry
 from app.schemas import Decision
-from domains.case import Kind
 from domains.errors import CrosspathError
+from evaluation.arrays import set_anchor
 
 FALLBACK = "range"
 """What an anchored aggregator becomes on a case without an anchor."""
-FACTORS: dict[Kind, str] = {"evidence": "reverse_likelihood", "context": "reverse_prior"}
+JUDGE_FALLBACK = "plurality"
+"""What a judge becomes on a case of which it gave no usable verdict."""
+FACTORS = {"evidence": likelihood_anchor, "context": prior_anchor}
 """The anchor that each elicitation step alone makes."""
 
 
@@ -71,18 +74,22 @@ def convene(hearings: Sequence[Hearing]) -> Convened:
         [agent.name for agent in inquiry.agents],
         [[outcome.value for outcome in hearing.forward] for hearing in hearings],
         [hearing.inquiry.domain.case_seed(hearing.inquiry.case) for hearing in hearings],
-    )
+    ).with_verdicts({name: _verdicts(name, hearings) for name in inquiry.judges})
     if inquiry.anchor is None:
         return Convened(panel, partial_N=[""] * len(hearings), factors={})
-    anchor = ANCHORS[inquiry.anchor]
+    anchor = inquiry.anchors[inquiry.anchor]
     material = sources(hearings, panel)
     anchored = anchor.build(material)
-    if anchor.foreign:
-        panel = panel.with_anchor(*prepare_anchor(np.exp(anchored.log_anchor_NL), panel.shortlist_NL))
-    else:
-        panel = panel.with_anchor(anchored.log_anchor_NL, anchored.anchored_N)
-    factors = {kind: ANCHORS[FACTORS[kind]].build(material).log_anchor_NL for kind in anchor.steps}
+    panel = set_anchor(panel, anchor, anchored)
+    factors = {kind: FACTORS[kind](material, anchor.maps).log_anchor_NL for kind in anchor.steps}
     return Convened(panel, anchored.partial_N, factors)
+
+
+def _verdicts(judge: str, hearings: Sequence[Hearing]) -> Verdicts:
+    """What one judge made of the cases, as arrays."""
+    given = [hearing.verdicts[judge].value for hearing in hearings]
+    labels = len(hearings[0].inquiry.domain.labels)
+    return assemble_verdicts([verdict.posterior if verdict else None for verdict in given], labels)
 
 
 def sources(hearings: Sequence[Hearing], panel: Panel) -> Sources:
@@ -109,4 +116,8 @@ def rule(convened: Convened, inquiry: Inquiry) -> Ruling:
 
 
 def _used(name: str, panel: Panel) -> str:
-    return FALLBACK if name in ANCHORED and not panel.anchored_N[0] else name
+    if name in ANCHORED and not panel.anchored_N[0]:
+        return FALLBACK
+    if name in JUDGES and fallback_N(name, panel)[0]:
+        return JUDGE_FALLBACK
+    return name

@@ -17,12 +17,13 @@ from agents.deadline import Deadline
 from agents.personas import GENERIC, PERSONAS, Persona, forward_question
 from agents.replies import Usage
 from agents.replies.reply import NO_USAGE
-from anchor.anchors import ANCHORS
+from aggregators.judges import judge_question
+from aggregators.verdict import Verdict
 from anchor.elicitor import rank_question
 from anchor.network import CaseRanks, RankArray
 from anchor.ranks import Ranks, merge
 from app.inquiry import Inquiry
-from domains.case import Finding, Kind
+from domains.case import KINDS, Finding, Kind
 from domains.errors import AskFailed
 from domains.posterior import Posterior
 from domains.question import Question
@@ -75,6 +76,7 @@ class Hearing:
     inquiry: Inquiry
     forward: tuple[Outcome[Posterior], ...]
     generic: Outcome[Posterior] | None
+    verdicts: dict[str, Outcome[Verdict]]
     label_M: tuple[int, ...]
     steps: dict[Kind, Step]
     forward_ms: float
@@ -107,38 +109,55 @@ class Hearing:
 
 async def hear(inquiry: Inquiry, deadline: Deadline) -> Hearing:
     """Ask about one case. A small label set is elicited whole beside the agents, a larger one on the shortlist they
-    give (method.md, When it is asked)."""
+    give (method.md, When it is asked); judges hear what the agents said, unanimous or not."""
     started = time.perf_counter()
-    anchor = ANCHORS[inquiry.anchor] if inquiry.anchor else None
-    kinds = anchor.steps if anchor else ()
+    anchors = inquiry.anchors.values()
+    kinds: tuple[Kind, ...] = tuple(kind for kind in KINDS if any(kind in anchor.steps for anchor in anchors))
+    generic_asked = any(anchor.generic for anchor in anchors)
     everything = tuple(range(len(inquiry.domain.labels)))
     whole = len(everything) <= inquiry.whole_set
 
     def forward_task(persona: Persona, backbone: Backbone) -> asyncio.Task[Outcome[Posterior]]:
-        return group.create_task(_ask(backbone, forward_question(inquiry.domain, inquiry.case, persona), deadline))
+        question = forward_question(inquiry.domain, inquiry.case, persona)
+        return group.create_task(_ask(inquiry, backbone, question, deadline))
 
     async with asyncio.TaskGroup() as group:
         asked = [forward_task(agent.persona, agent.backbone) for agent in inquiry.agents]
-        asked_generic = forward_task(PERSONAS[GENERIC], inquiry.backbone) if anchor and anchor.generic else None
+        asked_generic = forward_task(PERSONAS[GENERIC], inquiry.backbone) if generic_asked else None
         beside = group.create_task(_elicit(inquiry, kinds, everything, deadline)) if whole else None
         forward = tuple([await task for task in asked])
         forward_ms = _milliseconds(started)
         label_M = everything if whole else _shortlist(forward)
+        judges = inquiry.judges
         if sum(outcome.value is not None for outcome in forward) < inquiry.quorum:
-            kinds = ()  # no decision will be made; do not pay for an anchor
+            kinds, judges = (), ()  # no decision will be made; do not pay for an anchor or a judge
             if beside:
                 beside.cancel()
             beside = None
+        judging = group.create_task(_judge(inquiry, judges, forward, deadline))
         started_reverse = time.perf_counter()
         steps = await beside if beside else await _elicit(inquiry, kinds, label_M, deadline)
         reverse_ms = _milliseconds(started if whole else started_reverse)
         generic = await asked_generic if asked_generic else None
-    return Hearing(inquiry, forward, generic, label_M, steps, forward_ms, reverse_ms if kinds else 0.0)
+        verdicts = await judging
+    return Hearing(inquiry, forward, generic, verdicts, label_M, steps, forward_ms, reverse_ms if kinds else 0.0)
 
 
 def _shortlist(forward: Sequence[Outcome[Posterior]]) -> tuple[int, ...]:
     """The labels that any usable agent gave mass to, in the domain's order."""
     return tuple(sorted({label for outcome in forward if outcome.value for label in outcome.value.label_M}))
+
+
+async def _judge(
+    inquiry: Inquiry, judges: Sequence[str], forward: Sequence[Outcome[Posterior]], deadline: Deadline
+) -> dict[str, Outcome[Verdict]]:
+    """All these judges at once, about the usable answers."""
+    said = zip(inquiry.agents, forward, strict=True)
+    ballots = {agent.name: outcome.value for agent, outcome in said if outcome.value is not None}
+    seed = inquiry.domain.case_seed(inquiry.case)
+    questions = [judge_question(name, inquiry.domain, inquiry.case, ballots, seed) for name in judges]
+    verdicts = await asyncio.gather(*(_ask(inquiry, inquiry.backbone, question, deadline) for question in questions))
+    return dict(zip(judges, verdicts, strict=True))
 
 
 async def _elicit(
@@ -157,18 +176,20 @@ async def _step(inquiry: Inquiry, kind: Kind, label_M: tuple[int, ...], deadline
     if not findings or not label_M:
         return Step(findings, None)
     seed = inquiry.domain.case_seed(inquiry.case)
-    first = await _ask(inquiry.backbone, rank_question(kind, inquiry.domain, label_M, findings, seed), deadline)
+    first = await _ask(
+        inquiry, inquiry.backbone, rank_question(kind, inquiry.domain, label_M, findings, seed), deadline
+    )
     if first.value is None or not first.value.missing or first.answers[0].amended:
         return Step(findings, first)
     again = rank_question(kind, inquiry.domain, label_M, findings, seed, wanted_JM=first.value.missing_JM)
-    second = await _ask(inquiry.backbone, again, deadline)
+    second = await _ask(inquiry, inquiry.backbone, again, deadline)
     ranks = merge(first.value, second.value) if second.value else first.value
     return Step(findings, Outcome(ranks, first.answers + second.answers, None, first.costs + second.costs))
 
 
-async def _ask(backbone: Backbone, question: Question[T], deadline: Deadline) -> Outcome[T]:
+async def _ask(inquiry: Inquiry, backbone: Backbone, question: Question[T], deadline: Deadline) -> Outcome[T]:
     try:
-        answer = await backbone.ask(question, deadline)
+        answer = await backbone.ask(question, deadline, lane=inquiry.lane, purse=inquiry.purse)
     except AskFailed as failure:
         cost = _cost(backbone, failure.requests, Usage(*failure.tokens))
         return Outcome(None, failure=failure, costs=(cost,))

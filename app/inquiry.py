@@ -1,13 +1,17 @@
 """What a caller asks, resolved: names into domains, personas, backbones and aggregators. Pure; asks nobody."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.backbone import Backbone
+from agents.limits import Lane
 from agents.personas import POOL, Persona, personas_for
-from aggregators import AGGREGATORS, ANCHORED, Parameters
-from anchor.anchors import ANCHORS
+from agents.purse import Purse
+from aggregators import AGGREGATORS, ANCHORED, JUDGES, Parameters
+from anchor.anchors import ANCHORS, Anchor
+from anchor.artefact import Origin, origin_of
+from app.calibrations import Calibrations
 from app.schemas import MOST_FINDINGS, DecideBody
 from domains.case import Case, Domain, Kind, build_case
 from domains.catalogue import Catalogue, ad_hoc_domain
@@ -33,6 +37,7 @@ class Council:
     catalogue: Catalogue
     backbones: Mapping[str, Backbone]
     personas: Mapping[str, str]
+    calibrations: Calibrations
     simulated: frozenset[str]
     default_domain: str
     quorum: int
@@ -42,7 +47,9 @@ class Council:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """One case and everything that is asked about it."""
+    """One case and everything that is asked about it. `also_anchors` are those whose material is asked for besides
+    `anchor`'s, to be scored later; `anchors` has them all by name, `anchor` first. `lane` is where its requests queue,
+    `purse` what they are paid from (None: nobody counts)."""
 
     domain: Domain
     case: Case
@@ -50,6 +57,8 @@ class Inquiry:
     backbone: Backbone
     aggregator: str
     anchor: str | None
+    also_anchors: tuple[str, ...]
+    anchors: Mapping[str, Anchor]
     parameters: Parameters
     compare: tuple[str, ...]
     require_complete: bool
@@ -57,6 +66,16 @@ class Inquiry:
     deadline_s: float
     quorum: int
     whole_set: int
+    lane: Lane = "interactive"
+    purse: Purse | None = None
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges to be asked: those that are among the aggregators."""
+        return tuple(name for name in JUDGES if name in (self.aggregator, *self.compare))
+
+
+NO_CASE = Case("", (), ())
 
 
 def inquire(body: DecideBody, council: Council) -> Inquiry:
@@ -65,6 +84,20 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
     Raises:
         BadInput: every name that nothing has, and every fault of the case.
     """
+    faults: list[Fault] = []
+    inquiry = resolve(body, council, faults)
+    case = _case(body, inquiry.domain, faults)
+    if faults or case is None:
+        raise BadInput(faults)
+    return replace(inquiry, case=case)
+
+
+def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchors: Sequence[str] = ()) -> Inquiry:
+    """What a body asks, about no case yet, and for which other anchors; names that nothing has are noted in `faults`.
+
+    Raises:
+        BadInput: there is no such domain or backbone, without which nothing more can be said.
+    """
     domain = _domain(body, council)
     backbone = _find(council.backbones, body.backbone, "backbone", "backbone")
     if is_stand_in(backbone) and domain.name not in council.simulated:
@@ -72,18 +105,22 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
             "labels" if body.labels is not None else "domain",
             "the stand-in is no language model and knows nothing of these labels; declare a backbone",
         )
-    faults = [*_unknown_rules(body), *_unknown_anchor(body), *_too_long(body, council)]
+    faults += _unknown_rules(body)
+    named = ([("anchor", body.anchor)] if body.anchor else []) + [("anchors", name) for name in also_anchors]
+    anchors = _anchors(
+        named, council, domain, origin_of(domain, backbone.settings.model, body.params.elicitation), faults
+    )
+    faults += _too_long(body, council)
     agents = _agents(body, domain, council, backbone, faults)
-    case = _case(body, domain, faults)
-    if faults or case is None:
-        raise BadInput(faults)
     return Inquiry(
         domain=domain,
-        case=case,
+        case=NO_CASE,
         agents=agents,
         backbone=backbone,
         aggregator=body.aggregator,
         anchor=body.anchor,
+        also_anchors=tuple(also_anchors),
+        anchors=anchors,
         parameters=Parameters(tau=body.params.tau, w_r=body.params.w_r),
         compare=tuple(dict.fromkeys(body.compare)),
         require_complete=body.require == "complete",
@@ -117,9 +154,19 @@ def _unknown_rules(body: DecideBody) -> list[Fault]:
     return faults
 
 
-def _unknown_anchor(body: DecideBody) -> list[Fault]:
-    known = body.anchor is None or body.anchor in ANCHORS
-    return [] if known else [Fault("anchor", _unknown("anchor", ANCHORS))]
+def _anchors(
+    named: Sequence[tuple[str, str]], council: Council, domain: Domain, origin: Origin, faults: list[Fault]
+) -> dict[str, Anchor]:
+    """The anchors asked for, each with the place where it was."""
+    anchors: dict[str, Anchor] = {}
+    for where, name in named:
+        try:
+            anchors[name] = ANCHORS[name] if name in ANCHORS else council.calibrations.anchor(name, domain, origin)
+        except NotFound:
+            faults.append(Fault(where, _unknown("anchor", [*ANCHORS, *council.calibrations.names()])))
+        except BadInput as error:
+            faults += [Fault(where, fault.problem if fault.where == "anchor" else str(fault)) for fault in error.faults]
+    return anchors
 
 
 def _too_long(body: DecideBody, council: Council) -> list[Fault]:
@@ -170,7 +217,7 @@ def _find(known: Mapping[str, Backbone], name: str, where: str, what: str) -> Ba
     return known[name]
 
 
-def _unknown(what: str, known: Mapping[str, object]) -> str:
+def _unknown(what: str, known: Iterable[str]) -> str:
     return f"no such {what}; there are: {', '.join(known)}"
 
 

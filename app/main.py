@@ -4,16 +4,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from app import __version__
 from app.assembly import open_council
 from app.inquiry import Council
+from app.jobs import open_jobs
 from app.openapi import describe
-from app.problems import Refused, for_error, problem
-from app.routes import aggregate, catalogue, decide, health
+from app.problems import Refused, field_path, for_error, problem
+from app.routes import aggregate, batch, catalogue, decide, health
 from app.settings import Settings, load_settings
-from domains.errors import BadInput, NoQuorum
+from domains.errors import BadInput, Fault, NoQuorum
 
 Opener = Callable[[], AbstractAsyncContextManager[Council]]
 
@@ -26,7 +28,8 @@ def create_app(settings: Settings | None = None, opener: Opener | None = None) -
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with (opener or (lambda: open_council(settings)))() as council:
             app.state.council = council
-            yield
+            async with open_jobs(council, settings) as app.state.jobs:
+                yield
 
     app = FastAPI(
         title="Crosspath",
@@ -35,12 +38,13 @@ def create_app(settings: Settings | None = None, opener: Opener | None = None) -
         lifespan=life,
         redoc_url=None,
     )
-    for route in (decide, aggregate, catalogue, health):
+    for route in (decide, aggregate, batch, catalogue, health):
         app.include_router(route.router)
     app.add_exception_handler(BadInput, _ours)
     app.add_exception_handler(NoQuorum, _ours)
     app.add_exception_handler(Refused, _ours)
     app.add_exception_handler(HTTPException, _framework)
+    app.add_exception_handler(RequestValidationError, _parameters)
     describe(app)
     return app
 
@@ -54,3 +58,9 @@ async def _framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = {404: "no such path", 405: "this path does not take that method"}.get(error.status_code, "refused")
     return problem(error.status_code, detail, headers=error.headers)
+
+
+async def _parameters(request: Request, error: Exception) -> Response:
+    """A parameter of the path or the query; the framework's own answer would repeat it."""
+    assert isinstance(error, RequestValidationError)
+    return for_error(BadInput([Fault(field_path(each["loc"][1:]), each["msg"]) for each in error.errors()]))

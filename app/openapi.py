@@ -6,6 +6,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.batch_schemas import BatchBody, Job
+from app.inquiry import Council
+from app.openapi_batch import as_batch, describe_batch
 from app.routes.catalogue import examples
 from app.schemas import AggregateAnswer, AggregateBody, DecideBody, Decision, Problem
 
@@ -37,6 +40,7 @@ AGGREGATE_EXAMPLES: dict[str, dict[str, Any]] = {
 _BODIES: dict[str, tuple[type[BaseModel], type[BaseModel], dict[str, dict[str, Any]], tuple[int, ...]]] = {
     "/decide": (DecideBody, Decision, DECIDE_EXAMPLES, (400, 413, 415, 422, 503)),
     "/aggregate": (AggregateBody, AggregateAnswer, AGGREGATE_EXAMPLES, (400, 413, 415, 422)),
+    "/batch": (BatchBody, Job, {}, (400, 413, 415, 422, 503)),
 }
 
 
@@ -66,23 +70,26 @@ def _completed(document: dict[str, Any], app: FastAPI) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": _schema(body), "examples": examples_of(app, path, fixed)}},
         }
+        success = next(iter(operation["responses"]))
         operation["responses"] = {
-            "200": {"description": "The answer", "content": {"application/json": {"schema": _schema(answer)}}},
+            success: {"description": "The answer", "content": {"application/json": {"schema": _schema(answer)}}},
             **{str(code): _problem_response() for code in codes},
         }
+    describe_batch(document, getattr(app.state, "council", None))
     _replace_framework_errors(document)
     return document
 
 
 def examples_of(app: FastAPI, path: str, fixed: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The examples of a path; `/decide` gets one from each domain that has any."""
-    council = getattr(app.state, "council", None)
-    if path != "/decide" or council is None:
+    """The examples of a path; `/decide` and `/batch` get one from each domain that has any."""
+    council: Council | None = getattr(app.state, "council", None)
+    if path == "/aggregate" or council is None:
         return fixed
     from_packs: dict[str, dict[str, Any]] = {}
     for domain in council.catalogue.sound():
         if domain.exemplars:
-            from_packs[domain.title] = {"value": examples(domain, [domain.exemplars[0].case])[0]}
+            example = examples(domain, [domain.exemplars[0].case])[0]
+            from_packs[domain.title] = {"value": as_batch(example) if path == "/batch" else example}
     return from_packs | fixed
 
 
@@ -99,11 +106,13 @@ def _problem_response() -> dict[str, Any]:
 
 def _replace_framework_errors(document: dict[str, Any]) -> None:
     """The framework documents its own 422 body, which this service never sends."""
-    for operations in document["paths"].values():
+    for path, operations in document["paths"].items():
         for operation in operations.values():
-            content = operation["responses"].get("422", {}).get("content", {})
-            if "application/json" in content:
-                operation["responses"]["404"] = _problem_response()
+            if "application/json" in operation["responses"].get("422", {}).get("content", {}):
                 del operation["responses"]["422"]
+                if any(parameter["in"] == "query" for parameter in operation["parameters"]):
+                    operation["responses"]["422"] = _problem_response()
+            if "{" in path:
+                operation["responses"]["404"] = _problem_response()
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from aggregators import AGGREGATORS, ANCHORED
-from aggregators.arrays import aggregate
+from aggregators import AGGREGATORS, ANCHORED, JUDGES
+from aggregators.arrays import NO_JUDGE, aggregate
 from aggregators.decision import Decisions
 from app.schemas import AggregateBody, OwnCase
 from domains.errors import BadInput, Fault
@@ -139,17 +139,20 @@ def _check_names(body: AggregateBody) -> None:
     for place, label in enumerate(body.labels):
         if label in body.labels[:place]:
             faults.append(Fault(f"labels.{place}", "named twice"))
+    able = [name for name in AGGREGATORS if name not in JUDGES]
     for place, name in enumerate(body.aggregators or ()):
-        if name not in AGGREGATORS:
-            faults.append(Fault(f"aggregators.{place}", f"no such aggregator; there are: {', '.join(AGGREGATORS)}"))
+        if name in JUDGES:
+            faults.append(Fault(f"aggregators.{place}", NO_JUDGE))
+        elif name not in able:
+            faults.append(Fault(f"aggregators.{place}", f"no such aggregator; there are: {', '.join(able)}"))
     if faults:
         raise BadInput(faults)
 
 
 def _rules(body: AggregateBody, anchored_N: Mask) -> list[str]:
-    """The rules asked for; by default all, without the heads unless every case brings an anchor."""
+    """The rules asked for; by default all but the judges, and without the heads unless every case brings an anchor."""
     if body.aggregators is None:
-        return [name for name in AGGREGATORS if anchored_N.all() or name not in ANCHORED]
+        return [name for name in AGGREGATORS if name not in JUDGES and (anchored_N.all() or name not in ANCHORED)]
     heads = [name for name in body.aggregators if name in ANCHORED]
     if heads and not anchored_N.all():
         n = int(np.argmin(anchored_N))

@@ -19,6 +19,7 @@ TITLES = {
     400: "Not readable",
     404: "Not found",
     405: "Method not allowed",
+    409: "Not possible now",
     413: "Too large",
     415: "Unsupported content type",
     422: "Not usable",
@@ -31,10 +32,11 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]{0,31}|\d+")
 class Refused(Exception):
     """A request that is refused before its content is looked at."""
 
-    def __init__(self, status: int, detail: str) -> None:
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
+        self.headers = headers
 
 
 def problem(
@@ -66,7 +68,7 @@ def for_error(error: BadInput | NoQuorum | Refused) -> Response:
         case NoQuorum():
             return problem(503, str(error))
         case Refused():
-            return problem(error.status, error.detail)
+            return problem(error.status, error.detail, headers=error.headers)
 
 
 def validation_faults(error: ValidationError) -> list[Fault]:

@@ -114,10 +114,45 @@ class AgentAnswer(BaseModel):
     cached: bool = False
 
 
+class MatrixAnswer(BaseModel):
+    """Evidence against hypotheses: a row of marks (CC, C, N, I, II) for each item, in the order of the hypotheses."""
+
+    hypotheses: list[str]
+    evidence: list[str]
+    marks: list[list[str]]
+    diagnostic: list[bool]
+
+
+class JudgeAnswer(BaseModel):
+    """One judge: its posterior, which decides, and for `ach` its matrix with the inconsistency of each hypothesis
+    (I plus twice II) counted from it. `flaw` says why a matrix is missing."""
+
+    judge: str
+    status: Literal["ok", "failed"]
+    cause: str | None = None
+    detail: str | None = None
+    top: str | None = None
+    posterior: Distribution | None = None
+    reasoning: str | None = None
+    matrix: MatrixAnswer | None = None
+    inconsistency: dict[str, int] | None = None
+    sensitivity: str | None = None
+    flaw: str | None = None
+    stated_sum: float | None = None
+    unresolved_mass: float | None = None
+    invalid_entries: int | None = None
+    model: str | None = None
+    latency_ms: float | None = None
+    tokens: Tokens | None = None
+    cached: bool = False
+
+
 class AnchorAnswer(BaseModel):
-    """The distribution that agents are compared with, and the two factors of a reverse one."""
+    """The distribution that agents are compared with, and the two factors of a reverse one. `calibration` is the
+    hash of what a calibrated one was made from."""
 
     name: str
+    calibration: str | None = None
     distribution: Distribution | None
     likelihood: Distribution | None = None
     prior: Distribution | None = None
@@ -173,6 +208,7 @@ class Decision(BaseModel):
     requested: str
     anchor: AnchorAnswer | None
     agents: list[AgentAnswer]
+    judges: list[JudgeAnswer]
     disagree: bool
     tied: list[str]
     degraded: list[str]
@@ -292,10 +328,11 @@ class DomainAnswer(BaseModel):
 
 
 class AggregatorEntry(BaseModel):
-    """An aggregator by name; a head needs an anchor."""
+    """An aggregator by name; a head needs an anchor, a judge one more call to the model."""
 
     name: str
     needs_anchor: bool
+    needs_model: bool
     description: str
 
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -54,6 +54,17 @@ class Settings(BaseSettings):
     quorum: int = Field(default=3, ge=1)
     deadline_s: float = Field(default=120.0, gt=0)
     whole_set: int = Field(default=16, ge=0, description="largest label set that is elicited beside the agents")
+    batch: Literal["local", "fleet"] = Field(default="local", description="who works on batches: it, or workers")
+    fleet_redis_url: SecretStr | None = Field(default=None, description="Redis of the workers' queue; else redis_url")
+    batch_jobs: int = Field(default=2, ge=1, description="batch jobs that run at a time; the others wait")
+    batch_waiting: int = Field(default=1000, ge=1, description="batch jobs that may run and wait; more are refused")
+    batch_bytes: int = Field(default=4_000_000_000, ge=1, description="largest upload of cases for a batch job")
+    calibration_any_backbone: bool = Field(
+        default=False, description="a calibration may be used with another backbone than it was fitted for"
+    )
+    batch_drain_s: float = Field(
+        default=5.0, ge=0, description="seconds that cases in flight get when the service stops; less than its killer's"
+    )
     allow_open: bool = False
     log_level: str = "info"
 
@@ -84,6 +95,11 @@ class Settings(BaseSettings):
     def replies_file(self) -> Path:
         """The embedded reply store."""
         return self.data_dir / "replies.sqlite"
+
+    @property
+    def calibrations_dir(self) -> Path:
+        """A folder of calibrations, which are asked for as the anchors `calibrated:NAME`."""
+        return self.data_dir / "calibrations"
 
     @property
     def personas_dir(self) -> Path:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from aggregators.panel import Panel, bare_panel, prepare_anchor
+from aggregators.panel import Panel, Verdicts, bare_panel, prepare_anchor
 from anchor.anchors import Anchor, Anchored, Sources
 from anchor.network import CaseRanks, RankArray, count_ranks
 from domains.case import Kind
@@ -85,7 +85,7 @@ def _gather(records: Sequence[Record], manifest: Manifest, index: Mapping[str, i
     usable_NK = np.any(forward_NKL > 0, axis=-1)
     panel = bare_panel(
         manifest.domain.labels, agents, (forward_NKL, place_NKL, usable_NK), [record.seed for record in records]
-    )
+    ).with_verdicts({judge: _verdicts(judge, records, index) for judge in manifest.judges})
     return Batch(
         manifest=manifest,
         id_N=tuple(record.id for record in records),
@@ -95,6 +95,16 @@ def _gather(records: Sequence[Record], manifest: Manifest, index: Mapping[str, i
         pooled_N=np.array([not record.exclusions for record in records], dtype=np.bool_),
         exclusions_N=tuple(record.exclusions for record in records),
     )
+
+
+def _verdicts(judge: str, records: Sequence[Record], index: Mapping[str, int]) -> Verdicts:
+    """One judge's verdicts; none where it failed, or was not asked because the case failed before."""
+    shape = len(records), len(index)
+    posterior_NL, place_NL = np.zeros(shape), np.full(shape, len(index), dtype=np.int64)
+    for case, record in enumerate(records):
+        judged = record.verdicts.get(judge)
+        _write(judged.posterior if judged else None, posterior_NL[case], place_NL[case], index)
+    return Verdicts(posterior_NL, place_NL, np.any(posterior_NL > 0, axis=-1))
 
 
 def _write(stated: Stated | None, forward_L: Array, place_L: Index, index: Mapping[str, int]) -> None:
@@ -147,7 +157,8 @@ def _foreign(records: Sequence[Record], manifest: Manifest) -> list[Record]:
 
 def _named(record: Record) -> set[str]:
     """Every label that a record names."""
-    stated = [*record.posteriors.values(), record.generic]
+    judged = [verdict.posterior for verdict in record.verdicts.values() if verdict]
+    stated = [*record.posteriors.values(), record.generic, *judged]
     labels = {label for posterior in stated for label in posterior or ()}
     labels.update(record.ranks.labels if record.ranks else ())
     return labels | ({record.gold} if record.gold is not None else set())

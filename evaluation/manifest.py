@@ -3,18 +3,20 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aggregators import JUDGES
 from anchor.anchors import ANCHORS
+from anchor.calibration import PREFIX
 from domains.case import KINDS, Kind
 from domains.errors import BadInput, Fault
 
 MANIFEST_FILE = "run.toml"
-FORMAT = 1
+FORMAT: Final = 1
 """The version of a run folder's files."""
-_UNCOMPARED = frozenset({"created", "dataset.path"})
+_UNCOMPARED = frozenset({"id", "created", "dataset.path"})
 """What may differ when a run is resumed: the same bytes may lie elsewhere now."""
 
 
@@ -23,11 +25,12 @@ class _Table(BaseModel):
 
 
 class Versions(_Table):
-    """What made the run: the service's version, and the hashes of every prompt and persona, by name."""
+    """What made the run: the service's version, and the hashes of every prompt, persona and calibration, by name."""
 
     service: str
     prompts: dict[str, str]
     personas: dict[str, str]
+    calibrations: dict[str, str] = Field(default_factory=dict)
 
 
 class DatasetEntry(_Table):
@@ -83,9 +86,10 @@ class BackboneEntry(_Table):
 
 
 class Manifest(_Table):
-    """Everything needed to repeat a run."""
+    """Everything needed to repeat a run. The first of the backbones is the one that was asked backward."""
 
     format: Literal[1]
+    id: str
     created: str
     versions: Versions
     dataset: DatasetEntry
@@ -98,16 +102,29 @@ class Manifest(_Table):
     @property
     def steps(self) -> tuple[Kind, ...]:
         """The elicitation steps that the run asked for."""
-        return tuple(kind for kind in KINDS if any(kind in ANCHORS[name].steps for name in self._known_anchors))
+        return tuple(kind for kind in KINDS if any(kind in steps_of(name) for name in self.asked.anchors))
+
+    @property
+    def elicitor(self) -> BackboneEntry:
+        """The backbone that was asked backward."""
+        return next(iter(self.backbones.values()))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges that the run asked."""
+        return tuple(name for name in JUDGES if name in self.asked.aggregators)
 
     @property
     def generic(self) -> bool:
         """Whether the run asked for GenF."""
-        return any(ANCHORS[name].generic for name in self._known_anchors)
+        return any(name in ANCHORS and ANCHORS[name].generic for name in self.asked.anchors)
 
-    @property
-    def _known_anchors(self) -> list[str]:
-        return [name for name in self.asked.anchors if name in ANCHORS]
+
+def steps_of(anchor: str) -> tuple[Kind, ...]:
+    """The elicitation steps that an anchor of this name rests on; both, if it is a calibrated one."""
+    if anchor.startswith(PREFIX):
+        return KINDS
+    return ANCHORS[anchor].steps if anchor in ANCHORS else ()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -145,8 +162,13 @@ def differences(kept: Manifest, now: Manifest) -> list[Fault]:
     return [
         Fault(name, f"is {_shown(after, name)} now; the run was begun with {_shown(before, name)}")
         for name in before | after
-        if before.get(name) != after.get(name) and name not in _UNCOMPARED
+        if before.get(name) != after.get(name) and name not in _UNCOMPARED and not _follows(name, before, after)
     ]
+
+
+def _follows(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a version is on one side only: it follows from the names asked for, which differ too."""
+    return name.startswith("versions.") and not (name in before and name in after)
 
 
 def _shown(values: Mapping[str, Any], name: str) -> str:

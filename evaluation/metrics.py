@@ -30,7 +30,8 @@ def accuracy(label_N: Index, gold_N: Index) -> Accuracy:
 class Summary:
     """A run at a glance: accuracy by aggregator on the pool's labelled cases, and who is not in the pool and why.
 
-    `cases` are all of the run, `labelled` those with a gold label, `pooled` those of them that are in the pool.
+    `cases` are all of the run, `labelled` those with a gold label, `pooled` those of them that are in the pool;
+    `stand_in`: a simulated model answered some of them.
     """
 
     cases: int
@@ -39,6 +40,7 @@ class Summary:
     accuracies: dict[str, Accuracy] = field(default_factory=dict)
     exclusions: dict[str, int] = field(default_factory=dict)
     outcomes: dict[str, int] = field(default_factory=dict)
+    stand_in: bool = False
 
     @property
     def coverage(self) -> float | None:
@@ -56,6 +58,7 @@ def summarise(records: Iterable[Record]) -> Summary:
     for record in records:
         tally["cases"] += 1
         outcomes[record.outcome] += 1
+        tally["stand_in"] += record.stand_in
         exclusions.update(record.exclusions)
         names |= dict.fromkeys(record.decisions)
         if record.gold is None:
@@ -71,4 +74,5 @@ def summarise(records: Iterable[Record]) -> Summary:
         accuracies={name: Accuracy(correct[name], tally["pooled"]) for name in names} if tally["pooled"] else {},
         exclusions=dict(exclusions.most_common()),
         outcomes=dict(outcomes),
+        stand_in=tally["stand_in"] > 0,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aggregators.verdict import Mark
 from domains.case import Kind
 from domains.errors import BadInput, Cause
 
@@ -15,6 +16,8 @@ Outcome = Literal["ok", "degraded", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("ok", "degraded", "failed")
 GENERIC = "generic"
 """Who gave GenF, among the askers of `causes`."""
+JUDGE = "judge:"
+"""What a judge's name has before it there: an agent can be called anything that has no colon."""
 
 Mass = Annotated[float, Field(ge=0, le=1)]
 Stated = dict[str, Mass]
@@ -46,9 +49,26 @@ class Elicited(_Part):
         return self.evidence if kind == "evidence" else self.context
 
 
+class MarkedMatrix(_Part):
+    """A judge's matrix of competing hypotheses: a row of marks for each item of evidence, a column for each label. The
+    items are in the reply; no text of a case is here."""
+
+    hypotheses: list[str]
+    marks: list[list[Mark]]
+
+
+class Judged(_Part):
+    """One judge's verdict. `matrix` is None where none was asked for or, and then `flaw` says why, none was sound."""
+
+    posterior: Stated
+    matrix: MarkedMatrix | None = None
+    flaw: str = ""
+
+
 class Decided(_Part):
     """What one aggregator decided, under the run's first anchor. `used` is the one that stood in for it where the case
-    has no anchor; `tied` has the labels among which the tie-break chose, none where nothing was tied."""
+    has no anchor or the judge gave no verdict; `tied` has the labels among which the tie-break chose, none where
+    nothing was tied."""
 
     label: str
     distribution: dict[str, float]
@@ -72,9 +92,10 @@ class Record(_Part):
     """One case of a run.
 
     `causes` says why a question got no answer, by who or what asked: an agent's name, `generic`, `evidence`,
-    `context`. `posteriors` has every agent, None where it failed; `generic` is GenF's, None where it failed or was not
-    asked for; `ranks` is None where nothing was elicited. `decisions` is empty where the case failed. `seed` keys the
-    case's shuffles.
+    `context`, `judge:NAME`. `posteriors` has every agent, None where it failed; `generic` is GenF's, None where it
+    failed or was not asked for; `ranks` is None where nothing was elicited; `verdicts` has every judge that was asked,
+    None where it failed. `decisions` is empty where the case failed. `stand_in` tells that a simulated model answered.
+    `seed` keys the case's shuffles.
     """
 
     id: str
@@ -86,13 +107,16 @@ class Record(_Part):
     posteriors: dict[str, Stated | None]
     generic: Stated | None
     ranks: Elicited | None
+    verdicts: dict[str, Judged | None] = Field(default_factory=dict)
     usage: Spent
+    stand_in: bool = False
     seed: str
 
     @property
     def exclusions(self) -> tuple[str, ...]:
-        """Why the case is not in the pool on which methods are compared (method.md, Evaluation); empty if it is."""
-        return tuple(map(_exclusion, self.causes))
+        """Why the case is not in the pool on which methods are compared; empty if it is. A judge that fell back to
+        plurality stays in it (method.md, Evaluation)."""
+        return tuple(_exclusion(asker) for asker in self.causes if not asker.startswith(JUDGE))
 
 
 def _exclusion(asker: str) -> str:

@@ -25,6 +25,15 @@ def free_port() -> int:
 @contextmanager
 def serving(command: str, ready: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
     """`crosspath COMMAND` until the block ends; its address. `ready` is the path that answers once it serves."""
+    with started(command, ready, settings) as (address, _):
+        yield address
+
+
+@contextmanager
+def started(
+    command: str, ready: str, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """As `serving`, with the process, which the block may end in its own way."""
     address = f"http://127.0.0.1:{free_port()}"
     process = subprocess.Popen(
         [sys.executable, "-m", "crosspath", *command.split(), "--port", address.rpartition(":")[2]],
@@ -34,7 +43,7 @@ def serving(command: str, ready: str, settings: Mapping[str, str] | None = None)
     )
     try:
         _wait(address + ready, process)
-        yield address
+        yield address, process
     finally:
         process.terminate()
         process.wait(timeout=20)

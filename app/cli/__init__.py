@@ -6,7 +6,7 @@ So `--help` is fast: it loads neither the web framework nor numpy.
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -68,16 +68,117 @@ def decide(
     )
 
 
-@app.command(epilog="Example: `crosspath simulate --port 8100 --profile default`")
+@app.command(epilog="Example: `crosspath evaluate --dataset packs/triage/cases.ndjson --limit 20 --out runs/first`")
+def evaluate(
+    dataset: Annotated[str, typer.Option(help="A `cases.ndjson`, or a pack that has one.")],
+    domain: Annotated[str | None, typer.Option(help="Domain; by default the pack's, else the configured one.")] = None,
+    backbone: Annotated[str, typer.Option(help="Which declared backbone is asked.")] = "default",
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder, begun or resumed; by default a new one in the data folder.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many cases.", min=1)] = None,
+    aggregators: Annotated[str | None, typer.Option(help="Names with commas; by default all but judges.")] = None,
+    anchors: Annotated[str | None, typer.Option(help="Names with commas between; decisions rest on the first.")] = None,
+    agents: Annotated[
+        str | None, typer.Option(help="Names with commas between; by default the five of the paper.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="US dollars that may be spent on the run, earlier parts included.", min=0)
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option(help="Also ask again what failed before, and nothing else.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Say what it would take, and stop before anything is sent.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a data set: resumable, nothing is asked twice, and the results of every aggregator at the end."""
+    _command(
+        "evaluate",
+        dataset=dataset,
+        domain=domain,
+        backbone=backbone,
+        out=out,
+        limit=limit,
+        aggregators=aggregators,
+        anchors=anchors,
+        agents=agents,
+        budget=budget,
+        retry_failed=retry_failed,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+@app.command(epilog="Example: `crosspath calibrate runs/first --name first`")
+def calibrate(
+    folder: Annotated[Path, typer.Argument(help="The folder of a finished run with gold labels.")],
+    name: Annotated[str, typer.Option(help="Asked for as the anchor `calibrated:NAME`.")],
+    variant: Annotated[
+        Literal["scalar", "class_bias"], typer.Option(help="class_bias fits one more number a label: an upper bound.")
+    ] = "scalar",
+    held_out: Annotated[
+        float, typer.Option(help="Share of the cases that are not fitted to, but judged on.", min=0, max=0.9)
+    ] = 0.25,
+    force: Annotated[bool, typer.Option("--force", help="Replace a calibration of this name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fit the calibrated anchor to a run, say what it brings, and keep it under a name (extra `evaluation`)."""
+    _command("calibrate", folder=folder, name=name, variant=variant, held_out=held_out, force=force, as_json=as_json)
+
+
+@app.command(epilog="Example: `crosspath export runs/first > results.ndjson`")
+def export(
+    folder: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Write `results.parquet` into the folder instead (extra `evaluation`).")
+    ] = False,
+) -> None:
+    """Print a run's cases and results as NDJSON, or write them as Parquet."""
+    _command("export", folder=folder, parquet=parquet)
+
+
+@app.command(epilog="Example: `crosspath report runs/qwen runs/llama --out report.html`")
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs with gold labels.")],
+    out: Annotated[
+        Path, typer.Option(help="The page; CSV, LaTeX and JSON go into the folder `…-files` beside it.")
+    ] = Path("report.html"),
+    resamples: Annotated[int | None, typer.Option(help="Resamples of the bootstrap; by default 10,000.", min=1)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make every table and figure of the paper from one or more runs, as one page."""
+    _command("report", folders=folders, out=out, resamples=resamples, as_json=as_json)
+
+
+@app.command(epilog="Example: `crosspath worker --concurrency 100`")
+def worker(
+    concurrency: Annotated[int, typer.Option(help="Cases in flight at a time.", min=1)] = 100,
+    lease: Annotated[
+        float, typer.Option(help="Seconds after which a dead worker's cases are given to others.", min=1)
+    ] = 60.0,
+    only: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Work on batches of a fleet, over Redis and a shared data folder (extra `distributed`), until stopped."""
+    _command("worker", concurrency=concurrency, lease_s=lease, only=only)
+
+
+@app.command(epilog="Example: `crosspath simulate --port 8100 --faults 429=0.06,500=0.02,drip=0.01`")
 def simulate(
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind.", min=0, max=65535)] = 8100,
     profile: Annotated[str | None, typer.Option(help="Error profile of the packs; by default each pack's own.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another world of errors.")] = 0,
     shapes: Annotated[str, typer.Option(help="Shapes of replies: plain, usual or all.")] = "usual",
+    faults: Annotated[
+        str | None,
+        typer.Option(help="Faults by class and rate, as `429=0.06,drip=0.01`, or a TOML file of these."),
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="A file to which every answer that was really given is appended.")
+    ] = None,
 ) -> None:
     """Run the stand-in LLM as an OpenAI-compatible server. It is no language model."""
-    _command("simulate", host=host, port=port, profile=profile, seed=seed, shapes=shapes)
+    _command(
+        "simulate", host=host, port=port, profile=profile, seed=seed, shapes=shapes, faults=faults, journal=journal
+    )
 
 
 @domain_app.command("list", epilog="Example: `crosspath domain list --json`")

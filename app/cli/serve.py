@@ -2,8 +2,10 @@
 
 import ipaddress
 import os
+import socket
 
 import uvicorn
+from fastapi import FastAPI
 
 from app.logs import configure_logs
 from app.main import create_app
@@ -16,10 +18,26 @@ def run(host: str, port: int) -> int:
     settings = load_settings()
     configure_logs(settings.log_level)
     check_bind(host, allow_open=settings.allow_open)
-    uvicorn.run(
-        create_app(settings), host=host, port=port, log_level=settings.log_level, access_log=False, server_header=False
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level=settings.log_level, access_log=False, server_header=False
     )
+    Server(config, app).run()
     return 0
+
+
+class Server(uvicorn.Server):
+    """Tells the service that it is to stop before it waits for the answers under way: streams would never end."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self.app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server`."""
+        if hasattr(self.app.state, "jobs"):
+            self.app.state.jobs.wind_up()
+        await super().shutdown(sockets)
 
 
 def check_bind(host: str, *, allow_open: bool) -> None:

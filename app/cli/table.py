@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from app.schemas import AgentAnswer, Decision
+from app.schemas import AgentAnswer, Decision, JudgeAnswer
 
 
 def print_decision(decision: Decision, console: Console) -> None:
@@ -35,7 +35,15 @@ def _agents(decision: Decision) -> Table:
         top, mass = next(iter(decision.anchor.distribution.items()))
         table.add_section()
         table.add_row(f"anchor: {escape(decision.anchor.name)}", escape(top), f"{mass:.2f}", "", "", "")
+    for judge in decision.judges:
+        table.add_row(f"judge: {judge.judge}", *_verdict(judge), "", "", "")
     return table
+
+
+def _verdict(judge: JudgeAnswer) -> tuple[str, str]:
+    if judge.top is None or judge.posterior is None:
+        return f"failed: {judge.cause}", ""
+    return escape(judge.top), f"{judge.posterior[judge.top]:.2f}"
 
 
 def _row(agent: AgentAnswer) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
 
-from aggregators import AGGREGATORS, ANCHORED
+from aggregators import AGGREGATORS, ANCHORED, JUDGES
 from anchor.anchors import ANCHORS, Anchor
+from anchor.artefact import Calibration
 from app.inquiry import Council, is_stand_in
 from app.problems import problem
 from app.schemas import (
@@ -74,15 +75,29 @@ def examples(domain: Domain, cases: Iterable[Case]) -> list[dict[str, object]]:
 async def list_aggregators() -> list[AggregatorEntry]:
     """The aggregators by name."""
     return [
-        AggregatorEntry(name=name, needs_anchor=name in ANCHORED, description=_first_line(rule))
+        AggregatorEntry(
+            name=name, needs_anchor=name in ANCHORED, needs_model=name in JUDGES, description=_first_line(rule)
+        )
         for name, rule in AGGREGATORS.items()
     ]
 
 
 @router.get("/anchors", response_model=list[AnchorEntry])
-async def list_anchors() -> list[AnchorEntry]:
-    """The anchors by name, and what has to be asked for each."""
-    return [AnchorEntry(name=name, asks=_asked(anchor), description=anchor.summary) for name, anchor in ANCHORS.items()]
+async def list_anchors(request: Request) -> list[AnchorEntry]:
+    """The anchors by name, calibrated ones included, and what has to be asked for each."""
+    council: Council = request.app.state.council
+    return [
+        *(AnchorEntry(name=name, asks=_asked(anchor), description=anchor.summary) for name, anchor in ANCHORS.items()),
+        *(
+            AnchorEntry(name=name, asks=list(KINDS), description=_fitted(calibration))
+            for name, calibration in council.calibrations.sound().items()
+        ),
+    ]
+
+
+def _fitted(calibration: Calibration) -> str:
+    origin, cases = calibration.origin, calibration.record.covered
+    return f"the reverse posterior R', calibrated on {cases} labelled cases of {origin.domain} and {origin.backbone}"
 
 
 @router.get("/backbones", response_model=list[BackboneEntry])

@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from aggregators import AGGREGATORS, ANCHORED
+from aggregators import AGGREGATORS, ANCHORED, JUDGES
 from aggregators.arrays import aggregate
 from app.schemas import AggregateAnswer
 from tests.app.conftest import Service
@@ -43,10 +43,10 @@ async def test_the_worked_example_over_http(service: Service) -> None:
     assert decided | {"minjs": "a", "fwdjs": "a", "loglin": "a", "range": "b", "plurality": "b"} == decided
 
 
-async def test_all_aggregators_answer_by_default(service: Service) -> None:
+async def test_all_aggregators_that_ask_nobody_answer_by_default(service: Service) -> None:
     answer = await service.client.post("/aggregate", json=FUSION)
 
-    assert list(answer.json()["cases"][0]["decisions"]) == list(AGGREGATORS)
+    assert list(answer.json()["cases"][0]["decisions"]) == [name for name in AGGREGATORS if name not in JUDGES]
     assert AggregateAnswer.model_validate(answer.json(), strict=True)
 
 
@@ -55,8 +55,17 @@ async def test_without_an_anchor_the_heads_are_left_out_by_default(service: Serv
 
     case = (await service.client.post("/aggregate", json=body)).json()["cases"][0]
 
-    assert set(case["decisions"]) == set(AGGREGATORS) - ANCHORED
+    assert set(case["decisions"]) == set(AGGREGATORS) - ANCHORED - JUDGES.keys()
     assert (case["js"], case["weights"]) == (None, None)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+async def test_a_judge_is_refused_by_name_for_no_model_is_asked(service: Service, judge: str) -> None:
+    answer = await service.client.post("/aggregate", json=FUSION | {"aggregators": ["range", judge]})
+
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["field"]) == (422, "aggregators.1")
+    assert "is a judge" in error["message"]
 
 
 @pytest.mark.parametrize(

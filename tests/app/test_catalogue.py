@@ -43,6 +43,8 @@ async def test_aggregators_and_anchors_are_the_tables(service: Service) -> None:
     assert [entry["name"] for entry in aggregators] == list(AGGREGATORS)
     assert [entry["name"] for entry in anchors] == list(ANCHORS)
     assert all(entry["description"] for entry in aggregators + anchors)
+    assert {entry["name"] for entry in aggregators if entry["needs_model"]} == {"informed_dictator", "ach"}
+    assert not any(entry["needs_model"] and entry["needs_anchor"] for entry in aggregators)
 
 
 async def test_backbones_are_named_without_address_or_key(service: Service) -> None:

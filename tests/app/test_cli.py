@@ -9,7 +9,18 @@ import pytest
 from domains.catalogue import Catalogue
 from tests.processes import crosspath
 
-COMMANDS = ["serve", "decide", "simulate", "domain list", "domain check", "data ddxplus"]
+COMMANDS = [
+    "serve",
+    "decide",
+    "evaluate",
+    "calibrate",
+    "export",
+    "report",
+    "simulate",
+    "domain list",
+    "domain check",
+    "data ddxplus",
+]
 
 
 @pytest.fixture
@@ -34,6 +45,13 @@ def test_decide_prints_who_said_what(case_file: Path) -> None:
     assert all(agent in outcome.stdout for agent in ("tot", "medprompt", "cot", "common_bias", "rare_bias"))
     assert "no language model" in outcome.stdout
     assert "\x1b" not in outcome.stdout
+
+
+def test_decide_prints_what_a_judge_said(case_file: Path) -> None:
+    outcome = crosspath("decide", str(case_file), "--aggregator", "ach")
+
+    assert "by ach" in outcome.stdout
+    assert "judge: ach" in outcome.stdout
 
 
 def test_decide_gives_the_whole_answer_as_json(case_file: Path) -> None:

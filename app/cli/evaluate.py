@@ -1,0 +1,141 @@
+"""`crosspath evaluate`."""
+
+import asyncio
+import json
+import re
+import shlex
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from agents.personas import POOL
+from anchor.anchors import DEFAULT_ANCHOR
+from app.evaluation_run import Order, estimate_all, prepare, run_in_folder
+from app.logs import LogFile, configure_logs
+from app.money import Estimate
+from app.run import CALCULATED, Asked, Halted
+from app.run_folder import open_run_folder
+from app.settings import Settings, load_settings
+from evaluation.metrics import Summary
+
+RUNS = "runs"
+"""The folder of the runs, under the data folder."""
+
+
+def run(
+    dataset: str,
+    domain: str | None,
+    backbone: str,
+    out: Path | None,
+    limit: int | None,
+    aggregators: str | None,
+    anchors: str | None,
+    agents: str | None,
+    budget: float | None,
+    retry_failed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Run a data set into a folder, or go on with one; print how often each aggregator was right."""
+    settings = load_settings()
+    asked = Asked(
+        domain=domain,
+        backbone=backbone,
+        agents=_names(agents, POOL),
+        aggregators=_names(aggregators, CALCULATED),
+        anchors=_names(anchors, (DEFAULT_ANCHOR,)),
+    )
+    order = Order(asked, dataset, limit, budget, retry_failed)
+    if dry_run:
+        _print_estimate(asyncio.run(_estimate(order, settings)), as_json)
+        return 0
+    folder = out or _new_folder(settings, dataset)
+    try:
+        summary = asyncio.run(_evaluate(order, settings, folder))
+    except Halted as halted:
+        _say(f"stopped: {halted}")
+        _say(f"to go on: {_again(folder)}")
+        return 1
+    if as_json:
+        typer.echo(json.dumps({"run": str(folder), **asdict(summary), "coverage": summary.coverage}))
+    else:
+        _print(summary, folder)
+    return 0 if summary.outcomes.get("failed", 0) < summary.cases else 1
+
+
+async def _evaluate(order: Order, settings: Settings, path: Path) -> Summary:
+    async with prepare(order, settings) as prepared:
+        with open_run_folder(path) as folder:
+            configure_logs(settings.log_level, LogFile(folder.log))
+            _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {path}")
+            return await run_in_folder(prepared, folder, settings, _say)
+
+
+async def _estimate(order: Order, settings: Settings) -> Estimate:
+    async with prepare(order, settings) as prepared:
+        return await estimate_all(prepared)
+
+
+def _print_estimate(expected: Estimate, as_json: bool) -> None:
+    typer.echo(json.dumps(asdict(expected)) if as_json else "\n".join(expected.lines()))
+
+
+def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    """A list as the command line gives it: `a,b`."""
+    return default if text is None else tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _new_folder(settings: Settings, dataset: str) -> Path:
+    path = Path(dataset)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.parent.name if path.stem == "cases" and path.parent.name else path.stem)
+    return settings.data_dir / RUNS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{name}"
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _again(folder: Path, *more: str) -> str:
+    """The command that goes on in the folder."""
+    given = [argument for argument in sys.argv[1:] if argument not in more]
+    place = (
+        []
+        if any(argument == "--out" or argument.startswith("--out=") for argument in given)
+        else ["--out", str(folder)]
+    )
+    return shlex.join(["crosspath", *given, *place, *more])
+
+
+def _print(summary: Summary, folder: Path) -> None:
+    console = Console(highlight=False)
+    if summary.accuracies:
+        console.print(_accuracies(summary))
+        console.print(
+            f"n = {summary.pooled:,} of {summary.labelled:,} labelled cases (coverage {summary.coverage:.1%})"
+        )
+    else:
+        outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in summary.outcomes.items())
+        why = "no case has a gold label" if not summary.labelled else "no labelled case got every answer"
+        console.print(f"{summary.cases:,} cases: {outcomes}; no accuracy: {why}")
+    if summary.stand_in:
+        console.print("The answers came from the stand-in, which is no language model: this tests code, not a model.")
+    console.print(f"results: {escape(str(folder))}", soft_wrap=True)
+    if summary.exclusions:
+        _say("not in the pool: " + ", ".join(f"{reason} {count:,}" for reason, count in summary.exclusions.items()))
+        _say(f"to ask only what failed again: {_again(folder, '--retry-failed')}")
+
+
+def _accuracies(summary: Summary) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("aggregator")
+    for name in ("accuracy", "correct"):
+        table.add_column(name, justify="right")
+    for name, accuracy in summary.accuracies.items():
+        table.add_row(escape(name), f"{accuracy.share:.1%}", f"{accuracy.correct:,}")
+    return table

@@ -1,0 +1,37 @@
+"""`crosspath worker`."""
+
+import asyncio
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from app.logs import configure_logs
+from app.settings import Settings, load_settings
+from domains.errors import BadInput, CrosspathError
+
+
+def run(concurrency: int, lease_s: float, only: str | None) -> int:
+    """Work on the runs of a fleet until stopped; or, as a worker's child, on one part of one run."""
+    settings = load_settings()
+    configure_logs(settings.log_level)
+    if find_spec("docket") is None:
+        raise BadInput.at("crosspath worker", "needs the extra: pip install 'crosspath[distributed]'")
+    if only is not None:
+        return _run_only(settings, only)
+    worker = import_module("app.fleet_worker")
+    try:
+        asyncio.run(worker.work_for_fleet(settings, concurrency, lease_s))
+    except asyncio.CancelledError:
+        return 1  # a second signal: what was in hand is given to others
+    return 0
+
+
+def _run_only(settings: Settings, only: str) -> int:
+    quarantine = import_module("app.fleet_quarantine")
+    quarantine.end_with_parent()
+    try:
+        asyncio.run(quarantine.run_only(settings, only))
+    except CrosspathError as error:
+        sys.stderr.write(f"crosspath: {error}\n")
+        return int(quarantine.FORESEEN)
+    return 0

@@ -1,0 +1,99 @@
+"""`/batch`: many cases as a job that survives its client and the service."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from app.batch_intake import NDJSON, take_in
+from app.batch_results import NothingLabelled, job_results, report
+from app.batch_schemas import BatchReport, Job
+from app.events import HEADERS, EventStream, is_over, job_events, seen_by
+from app.job_store import ONLY_OWNER, JobFolder, NoSuchJob
+from app.jobs import Jobs
+from app.problems import Refused
+
+router = APIRouter(prefix="/batch", tags=["batch"])
+
+
+def the_jobs(request: Request) -> Jobs:
+    """The service's jobs."""
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+def the_job(job_id: str, request: Request) -> JobFolder:
+    """The caller's job of this id.
+
+    Raises:
+        Refused: 404.
+    """
+    try:
+        return the_jobs(request).store.get(job_id, ONLY_OWNER)
+    except NoSuchJob:
+        raise Refused(404, "you have no such job") from None
+
+
+Known = Annotated[JobFolder, Depends(the_job)]
+All = Annotated[Jobs, Depends(the_jobs)]
+
+
+@router.post("", status_code=202)
+async def create_job(request: Request, jobs: All) -> Response:
+    """Run many cases: `cases` or the name of a `dataset` as JSON, or cases as NDJSON with the rest in the query.
+
+    The answer comes at once; `Location` is where to look. Lists in the query are repeated or comma-separated
+    (`?aggregators=loglin,range`), `anchor=null` asks for none, and `params` are `tau`, `w_r` and `elicitation`.
+    """
+    job = await take_in(request, jobs)
+    return Response(job.model_dump_json(), 202, {"Location": f"/batch/{job.id}"}, media_type="application/json")
+
+
+@router.get("")
+async def list_jobs(jobs: All, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Job]:
+    """Your jobs, newest first."""
+    return await run_in_threadpool(lambda: [folder.state() for folder in jobs.store.all(ONLY_OWNER)[:limit]])
+
+
+@router.get("/{job_id}")
+async def show_job(folder: Known) -> Job:
+    """How far a job is, what it has cost, and an estimate of the time left. Unknown is null, never 0."""
+    return folder.state()
+
+
+@router.get("/{job_id}/events", response_class=EventStream)
+async def follow_job(folder: Known, jobs: All, last_event_id: Annotated[str | None, Header()] = None) -> Response:
+    """The same as server-sent events: `progress` as it goes on, `end` as the last one.
+
+    A client that comes back with `Last-Event-ID` gets every event since; `0` asks for all from the first, none for the
+    newest and what follows. One that has seen the `end` gets 204, after which browsers stay away.
+    """
+    seen = seen_by(last_event_id)
+    if is_over(folder, seen):
+        return Response(status_code=204)
+    return EventStream(job_events(folder, jobs, seen), headers=HEADERS)
+
+
+@router.get("/{job_id}/results")
+async def stream_results(folder: Known, jobs: All, follow: bool = True) -> StreamingResponse:
+    """The results as NDJSON, in case order: to the end of the job, or with `follow=false` those that are there.
+
+    A job that was cancelled or stopped has fewer results than cases.
+    """
+    return StreamingResponse(job_results(folder, jobs, follow), media_type=NDJSON, headers=HEADERS)
+
+
+@router.get("/{job_id}/report")
+async def show_report(folder: Known) -> BatchReport:
+    """Accuracy by aggregator, with n, coverage and exclusions, over the results so far. It needs gold labels."""
+    try:
+        return await run_in_threadpool(report, folder)
+    except NothingLabelled:
+        raise Refused(409, "no case that has a result yet was given with a gold label") from None
+
+
+@router.delete("/{job_id}")
+async def cancel_job(folder: Known, jobs: All) -> Job:
+    """Cancel a job. Its results so far stay; one that has ended stays as it is."""
+    return await jobs.cancel(folder)

@@ -1,0 +1,1 @@
+"""The figures of a service and its batches under faults and load; one module a figure."""

@@ -1,0 +1,149 @@
+"""A model server that answers at once, the same for the same request, and knows what it was asked.
+
+It reads nothing but the form that the reply is to have. A thread of its own serves it on a free loopback port.
+"""
+
+import asyncio
+import hashlib
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import orjson
+import uvloop
+
+_HEAD_END = b"\r\n\r\n"
+_SHARES = (0.5, 0.2, 0.15, 0.1, 0.05)
+_RANKS = 7
+
+
+class InstantModel:
+    """What was asked: how often each request came, by the hash of its body, which is also the reply's
+    `system_fingerprint`. `settled` are requests whose replies are known to be kept; `asked_again` counts those of them
+    that came nevertheless. `latency_s` is what each reply takes, `refuses` the status that a request is
+    refused with, if any."""
+
+    def __init__(self, latency_s: float = 0.0) -> None:
+        self.port = 0
+        self.latency_s = latency_s
+        self.requests: Counter[str] = Counter()
+        self.settled: frozenset[str] = frozenset()
+        self.asked_again = 0
+        self.last = 0.0
+        self.refuses: Callable[[bytes], bytes] = lambda body: b""
+
+    @property
+    def base_url(self) -> str:
+        """Where it is declared as a backbone."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def answer(self, body: bytes) -> bytes:
+        """The response to a request."""
+        key = hashlib.sha256(body).hexdigest()
+        self.requests[key] += 1
+        self.asked_again += key in self.settled
+        self.last = time.monotonic()
+        if refusal := self.refuses(body):
+            return _response(b'{"error": {"message": "no", "code": "content_filter"}}', refusal)
+        asked = orjson.loads(body)
+        schema = asked["response_format"]["json_schema"]["schema"]["properties"]
+        content = orjson.dumps(_posterior(schema, key) if "posterior" in schema else _ratings(schema, key)).decode()
+        return _response(
+            orjson.dumps(
+                {
+                    "model": asked["model"],
+                    "system_fingerprint": key,
+                    "choices": [
+                        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+                    ],
+                    "usage": {"prompt_tokens": len(body) // 4, "completion_tokens": len(content) // 4},
+                }
+            )
+        )
+
+
+def _posterior(schema: dict[str, Any], key: str) -> dict[str, Any]:
+    labels = schema["posterior"]["items"]["properties"]["label"]["enum"]
+    first, step = int(key[:8], 16), 1 + int(key[8:16], 16) % (len(labels) - 1)
+    named = dict.fromkeys(labels[(first + place * step) % len(labels)] for place in range(len(_SHARES)))
+    entries = [{"label": label, "probability": share} for label, share in zip(named, _SHARES, strict=False)]
+    return {"reasoning": "at once", "posterior": entries}
+
+
+def _ratings(schema: dict[str, Any], key: str) -> dict[str, Any]:
+    row = schema["ratings"]["items"]["properties"]
+    candidates = list(row["ranks"]["properties"])
+    drawn = bytes.fromhex(key)
+    return {
+        "ratings": [
+            {
+                "finding": finding,
+                "ranks": {
+                    candidate: drawn[(place * len(candidates) + column) % len(drawn)] % _RANKS
+                    for column, candidate in enumerate(candidates)
+                },
+            }
+            for place, finding in enumerate(row["finding"]["enum"])
+        ]
+    }
+
+
+def _response(body: bytes, status: bytes = b"200 OK") -> bytes:
+    head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
+    return head + body
+
+
+class _Connection(asyncio.Protocol):
+    """HTTP/1.1 as far as our own client speaks it: one request after the other, with a Content-Length."""
+
+    def __init__(self, model: InstantModel) -> None:
+        self._model = model
+        self._received = b""
+        self._transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.WriteTransport, transport)  # uvloop's are of no class of asyncio's
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (end := self._received.find(_HEAD_END)) >= 0:
+            head = self._received[:end].lower()
+            length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+            start = end + len(_HEAD_END)
+            if len(self._received) < start + length:
+                return
+            body, self._received = self._received[start : start + length], self._received[start + length :]
+            self._send(self._model.answer(body))
+
+    def _send(self, response: bytes) -> None:
+        if self._model.latency_s:
+            asyncio.get_running_loop().call_later(self._model.latency_s, self._write, response)
+        else:
+            self._write(response)
+
+    def _write(self, response: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():  # whoever asked may have been killed
+            self._transport.write(response)
+
+
+@contextmanager
+def serving(latency_s: float = 0.0) -> Iterator[InstantModel]:
+    """The server, while the block lasts."""
+    model = InstantModel(latency_s)
+    loop = uvloop.new_event_loop()
+    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+    server = loop.run_until_complete(loop.create_server(lambda: _Connection(model), sock=listening))
+    model.port = listening.getsockname()[1]
+    thread = threading.Thread(target=loop.run_forever, name="instant-model")
+    thread.start()
+    try:
+        yield model
+    finally:
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
