@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from app import __version__
 from app.assembly import open_council
 from app.inquiry import Council
-from app.jobs import open_jobs
+from app.jobs.jobs import open_jobs
 from app.openapi import describe
 from app.problems import Refused, field_path, for_error, problem
 from app.routes import aggregate, batch, catalogue, decide, health

@@ -6,9 +6,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.batch_schemas import BatchBody, Job
 from app.inquiry import Council
-from app.openapi_batch import as_batch, describe_batch
+from app.jobs.openapi import as_batch, describe_batch
+from app.jobs.schemas import BatchBody, Job
 from app.routes.catalogue import examples
 from app.schemas import AggregateAnswer, AggregateBody, DecideBody, Decision, Problem
 

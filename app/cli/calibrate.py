@@ -17,8 +17,8 @@ from anchor.artefact import Calibration, Origin, anchor_for, calibration_path, o
 from anchor.calibration import PREFIX
 from anchor.ordinal import DEFAULT_MAPS, Maps
 from app import __version__
-from app.run_folder import write_whole
-from app.run_manifest import describe_domain
+from app.runs.folder import write_whole
+from app.runs.manifest import describe_domain
 from app.settings import load_settings
 from domains.case import KINDS, Domain
 from domains.catalogue import Catalogue

@@ -16,11 +16,11 @@ from rich.table import Table
 
 from agents.personas import POOL
 from anchor.anchors import DEFAULT_ANCHOR
-from app.evaluation_run import Order, estimate_all, prepare, run_in_folder
 from app.logs import LogFile, configure_logs
-from app.money import Estimate
-from app.run import CALCULATED, Asked, Halted
-from app.run_folder import open_run_folder
+from app.runs.evaluation import Order, estimate_all, prepare, run_in_folder
+from app.runs.folder import open_run_folder
+from app.runs.money import Estimate
+from app.runs.run import CALCULATED, Asked, Halted
 from app.settings import Settings, load_settings
 from evaluation.metrics import Summary
 

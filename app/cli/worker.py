@@ -18,7 +18,7 @@ def run(concurrency: int, lease_s: float, only: str | None) -> int:
         raise BadInput.at("crosspath worker", "needs the extra: pip install 'crosspath[distributed]'")
     if only is not None:
         return _run_only(settings, only)
-    worker = import_module("app.fleet_worker")
+    worker = import_module("app.fleet.worker")
     try:
         asyncio.run(worker.work_for_fleet(settings, concurrency, lease_s))
     except asyncio.CancelledError:
@@ -27,7 +27,7 @@ def run(concurrency: int, lease_s: float, only: str | None) -> int:
 
 
 def _run_only(settings: Settings, only: str) -> int:
-    quarantine = import_module("app.fleet_quarantine")
+    quarantine = import_module("app.fleet.quarantine")
     quarantine.end_with_parent()
     try:
         asyncio.run(quarantine.run_only(settings, only))

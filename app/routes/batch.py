@@ -6,12 +6,12 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from app.batch_intake import NDJSON, take_in
-from app.batch_results import NothingLabelled, job_results, report
-from app.batch_schemas import BatchReport, Job
-from app.events import HEADERS, EventStream, is_over, job_events, seen_by
-from app.job_store import ONLY_OWNER, JobFolder, NoSuchJob
-from app.jobs import Jobs
+from app.jobs.events import HEADERS, EventStream, is_over, job_events, seen_by
+from app.jobs.intake import NDJSON, take_in
+from app.jobs.jobs import Jobs
+from app.jobs.results import NothingLabelled, job_results, report
+from app.jobs.schemas import BatchReport, Job
+from app.jobs.store import ONLY_OWNER, JobFolder, NoSuchJob
 from app.problems import Refused
 
 router = APIRouter(prefix="/batch", tags=["batch"])

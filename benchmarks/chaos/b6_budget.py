@@ -12,11 +12,11 @@ import orjson
 from agents.endpoint import Prices
 from agents.replies import Usage
 from app.assembly import open_council
-from app.dataset import Dataset, open_dataset
 from app.inquiry import Inquiry
-from app.journal import create_journal, open_journal
-from app.money import Sample, estimate, open_purse, plan_run, sample_of
-from app.run import Asked, Done, Halted, Run, backbones, resolve_run, run_chunk
+from app.runs.dataset import Dataset, open_dataset
+from app.runs.journal import create_journal, open_journal
+from app.runs.money import Sample, estimate, open_purse, plan_run, sample_of
+from app.runs.run import Asked, Done, Halted, Run, backbones, resolve_run, run_chunk
 from app.settings import STAND_IN_URL, DeclaredBackbone, Settings, load_settings
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.runs import write_cases

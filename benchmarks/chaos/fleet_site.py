@@ -16,11 +16,11 @@ import orjson
 import redis
 
 from app.assembly import open_council
-from app.dataset import open_dataset
-from app.fleet import Fleet, FleetProgress, open_fleet
-from app.fleet_run import begin_fleet_run
-from app.run import Asked, resolve_run
-from app.run_manifest import describe_run
+from app.fleet.fleet import Fleet, FleetProgress, open_fleet
+from app.fleet.run import begin_fleet_run
+from app.runs.dataset import open_dataset
+from app.runs.manifest import describe_run
+from app.runs.run import Asked, resolve_run
 from app.settings import Settings, load_settings
 from benchmarks.chaos.runs import ROOT, write_cases
 

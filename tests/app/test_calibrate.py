@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from app.cli.calibrate import run as calibrate
-from app.evaluation_run import Order, prepare, run_in_folder
-from app.run import Asked
-from app.run_folder import open_run_folder
+from app.runs.evaluation import Order, prepare, run_in_folder
+from app.runs.folder import open_run_folder
+from app.runs.run import Asked
+from app.runs.toml import write_toml
 from app.settings import Settings, load_settings
-from app.toml import write_toml
 from benchmarks.chaos.runs import write_cases
 from domains.errors import BadInput
 from evaluation.manifest import Manifest

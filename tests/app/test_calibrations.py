@@ -12,9 +12,9 @@ from anchor.ordinal import DEFAULT_MAPS, Curve, Maps
 from app.calibrations import Calibrations
 from app.settings import Settings, load_settings
 from domains.catalogue import Catalogue, load_cases
-from tests.app.batches import pack_cases, serving
 from tests.app.calibrated import calibration, default_domain, keep
 from tests.app.conftest import Service, running
+from tests.app.jobs.batches import pack_cases, serving
 
 LIKELIER_BIASED = {name: (3.0 if place == 0 else 0.0) for place, name in enumerate(default_domain().label_names)}
 

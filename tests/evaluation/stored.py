@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from app.toml import write_toml
+from app.runs.toml import write_toml
 from evaluation.manifest import Manifest
 from evaluation.records import Decided, Elicited, Record, Spent, StepRanks, encode_record
 

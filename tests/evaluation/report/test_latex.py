@@ -34,7 +34,7 @@ def test_the_best_is_bold_and_the_runner_up_underlined(report: Report) -> None:
     text = latex_table(displayed(report)["main_all"])
     assert r"\textbf{" in text.split(r"\midrule")[1]
     assert r"\underline{" in text
-    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-10}" in text
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5} \cmidrule(lr){6-12}" in text
 
 
 def test_the_notice_of_the_stand_in_is_in_the_caption(report: Report) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.comparisons import TESTED
 from evaluation.report.study import Report
-from evaluation.report.summaries import pools_table, risk_table, spread_table, comparison_table
+from evaluation.report.summaries import comparison_table, pools_table, risk_table, spread_table
 
 
 def test_the_pools_say_who_was_left_out_and_why(report: Report) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from app.toml import write_toml
+from app.runs.toml import write_toml
 from evaluation.manifest import Manifest
 from evaluation.records import Elicited, Record, Stated, StepRanks, encode_record
 from evaluation.report.study import Report, read_report

@@ -1,0 +1,1 @@
+"""Runs: cases in bulk, one unit of work (`run.py`), a journal that loses nothing."""
