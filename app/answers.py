@@ -19,7 +19,7 @@ from app import __version__
 from app.hearing import Hearing, Outcome
 from app.inquiry import Agent
 from app.own_agents import named
-from app.schemas import (
+from app.schemas.decide import (
     AgentAnswer,
     AnchorAnswer,
     Compared,

@@ -7,7 +7,7 @@ from fastapi import Request
 from pydantic import ValidationError
 
 from app.problems import Refused, validation_faults
-from app.schemas import Body
+from app.schemas.common import Body
 from domains.errors import BadInput
 
 B = TypeVar("B", bound=Body)

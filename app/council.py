@@ -20,7 +20,7 @@ from anchor.network import count_ranks
 from app.answers import Convened, Ruling, agent_states, write_decision
 from app.hearing import Hearing, hear
 from app.inquiry import Inquiry
-from app.schemas import Decision
+from app.schemas.decide import Decision
 from domains.errors import CrosspathError
 from evaluation.arrays import set_anchor
 

@@ -12,7 +12,7 @@ import httpx
 from rich.console import Console
 
 from app.cli.table import print_decision
-from app.schemas import Decision
+from app.schemas.decide import Decision
 
 START_LIMIT_S = 60.0
 

@@ -12,7 +12,8 @@ from aggregators import AGGREGATORS, ANCHORED, JUDGES, Parameters
 from anchor.anchors import ANCHORS, Anchor
 from anchor.artefact import Origin, origin_of
 from app.calibrations import Calibrations
-from app.schemas import MOST_FINDINGS, DecideBody
+from app.schemas.common import MOST_FINDINGS
+from app.schemas.decide import DecideBody
 from domains.case import Case, Domain, Kind, build_case
 from domains.catalogue import Catalogue, ad_hoc_domain
 from domains.errors import BadInput, Fault, NotFound

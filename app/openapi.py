@@ -10,7 +10,9 @@ from app.inquiry import Council
 from app.jobs.openapi import as_batch, describe_batch
 from app.jobs.schemas import BatchBody, Job
 from app.routes.catalogue import examples
-from app.schemas import AggregateAnswer, AggregateBody, DecideBody, Decision, Problem
+from app.schemas.aggregate import AggregateAnswer, AggregateBody
+from app.schemas.common import Problem
+from app.schemas.decide import DecideBody, Decision
 
 _REF = "#/components/schemas/{model}"
 

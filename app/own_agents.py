@@ -10,7 +10,7 @@ import orjson
 from aggregators import AGGREGATORS, ANCHORED, JUDGES
 from aggregators.arrays import NO_JUDGE, aggregate
 from aggregators.decision import Decisions
-from app.schemas import AggregateBody, OwnCase
+from app.schemas.aggregate import AggregateBody, OwnCase
 from domains.errors import BadInput, Fault
 from domains.simplex import Array, Index, Mask
 

@@ -3,7 +3,7 @@
 from agents.answer import Answer
 from aggregators.verdict import Matrix, Verdict
 from app.hearing import Hearing, Outcome
-from app.schemas import JudgeAnswer, MatrixAnswer, Tokens
+from app.schemas.decide import JudgeAnswer, MatrixAnswer, Tokens
 
 
 def judge_states(hearing: Hearing) -> list[JudgeAnswer]:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from agents.limits.local import LocalRates
 from agents.limits.rates import TOLERANCE_S, Declared, Lease, Refused, interval_s
+from agents.redis_client import open_redis
 
 PREFIX = "crosspath:limit:"
 ANSWER_S = 0.14
@@ -69,15 +67,7 @@ class SharedRates:
         self._lease_s = lease_s
         self._process = f"{os.getpid()}-{secrets.token_hex(6)}"
         self._numbers = count()
-        self._pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=MOST_CONNECTIONS,
-            timeout=TEND_S,
-            socket_timeout=TEND_S,
-            socket_connect_timeout=TEND_S,
-            retry=Retry(NoBackoff(), 0),
-        )
-        self._redis = Redis(connection_pool=self._pool)
+        self._redis = open_redis(url, MOST_CONNECTIONS, TEND_S)
         self._reserve = self._redis.register_script(_RESERVE)
         self._tend = self._redis.register_script(_TEND)
         # One hash slot for all keys of a backbone: a script may not touch several.
@@ -147,7 +137,6 @@ class SharedRates:
                 async with asyncio.timeout(TEND_S):
                     await self._redis.zrem(self._keys[4], self._process)
         await self._redis.aclose()
-        await self._pool.disconnect()
 
     def _begin(self) -> None:
         """A task needs a running loop, which there may not be when this is made."""

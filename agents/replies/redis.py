@@ -4,11 +4,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from agents.redis_client import open_redis
 from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
 
 T = TypeVar("T")
@@ -21,24 +19,12 @@ SCAN = 500
 
 
 class RedisReplies:
-    """A reply store in Redis; replies expire after `days`.
-
-    redis-py repeats a timed-out command by itself, so that a short timeout becomes a long wait; here it never repeats.
-    Its default pool raises when all connections are taken; this one waits.
-    """
+    """A reply store in Redis; replies expire after `days`."""
 
     def __init__(self, url: str, days: float, limit_s: float = LIMIT_S) -> None:
         self._limit_s = limit_s
         self._seconds = max(1, round(days * 86_400))
-        self._pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=MOST_CONNECTIONS,
-            timeout=limit_s,
-            socket_timeout=limit_s,
-            socket_connect_timeout=limit_s,
-            retry=Retry(NoBackoff(), 0),
-        )
-        self._redis = Redis(connection_pool=self._pool)
+        self._redis = open_redis(url, MOST_CONNECTIONS, limit_s)
 
     async def get(self, digest: str) -> StoredReply | None:
         value = await self._in_time(self._redis.get(PREFIX + digest))
@@ -60,7 +46,6 @@ class RedisReplies:
 
     async def close(self) -> None:
         await self._redis.aclose()
-        await self._pool.disconnect()
 
     async def _in_time(self, command: Awaitable[T]) -> T:
         try:

@@ -15,7 +15,7 @@ from app.cli.table import print_decision
 from app.council import decide
 from app.inquiry import inquire
 from app.logs import configure_logs
-from app.schemas import DecideBody, Decision
+from app.schemas.decide import DecideBody, Decision
 from app.settings import Settings, load_settings
 from domains.errors import BadInput
 

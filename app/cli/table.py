@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from app.schemas import AgentAnswer, Decision, JudgeAnswer
+from app.schemas.decide import AgentAnswer, Decision, JudgeAnswer
 
 
 def print_decision(decision: Decision, console: Console) -> None:

@@ -18,7 +18,7 @@ from docket import Docket
 from docket.execution import Disposition
 from redis.asyncio import Redis
 
-from app.fleet.index import PAGE_PLACES, FleetIndex, open_redis, patiently
+from app.fleet.index import PAGE_PLACES, FleetIndex, open_queue, patiently
 from app.fleet.results import FleetResults, open_fleet_results
 from app.fleet.run import (
     is_finished,
@@ -243,7 +243,7 @@ async def open_fleet(settings: Settings, tasks: int = 1) -> AsyncIterator[Fleet]
     """
     url = queue_url(settings)
     async with AsyncExitStack() as stack:
-        redis = open_redis(url)
+        redis = open_queue(url)
         stack.push_async_callback(redis.aclose)
         await check_redis(redis)
         pooled = with_connections(url, tasks + SPARE_CONNECTIONS)

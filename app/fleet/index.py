@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from agents.redis_client import open_redis
 from app.fleet.files import Pointer, decode_pointer
 from evaluation.records import OUTCOMES
 
@@ -29,6 +28,7 @@ PAGE_PLACES = 100
 """Cases in one Redis hash: small enough to be stored packed (about 50 bytes a case)."""
 MOST_CONNECTIONS = 16
 ANSWER_S = 5.0
+FREE_S = 30.0
 AGAIN_S = 0.5
 """While Redis is away, how often it is looked for."""
 SAID_EVERY = 20
@@ -56,18 +56,9 @@ _MARK = "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('SET', KEYS[2], A
 _log = structlog.get_logger(__name__)
 
 
-def open_redis(url: str) -> "Redis":
-    """A client that waits for a free connection, and never repeats a command by itself (`patiently` does)."""
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=MOST_CONNECTIONS,
-        timeout=30,
-        socket_timeout=ANSWER_S,
-        socket_connect_timeout=ANSWER_S,
-        retry=Retry(NoBackoff(), 0),
-        decode_responses=True,
-    )
-    return Redis.from_pool(pool)
+def open_queue(url: str) -> Redis:
+    """A client for the fleet's Redis; it repeats no command by itself (`patiently` does)."""
+    return open_redis(url, MOST_CONNECTIONS, ANSWER_S, FREE_S, decode_responses=True)
 
 
 async def patiently(work: Callable[[], Awaitable[T]]) -> T:

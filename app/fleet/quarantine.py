@@ -11,7 +11,7 @@ import structlog
 from app.assembly import open_council
 from app.fleet.attempts import ALONE, IN_CHILD, IN_WORKER, Attempts
 from app.fleet.fleet import queue_url
-from app.fleet.index import open_redis
+from app.fleet.index import open_queue
 from app.fleet.run import FleetRun, open_fleet_run, open_patient_replies, run_folder
 from app.runs.run import Run, run_chunk
 from app.settings import Settings
@@ -96,7 +96,7 @@ async def run_only(settings: Settings, only: str) -> None:
         CrosspathError: it cannot be done.
     """
     name, start, stop, how = only.rsplit(":", 3)
-    redis = open_redis(queue_url(settings))
+    redis = open_queue(queue_url(settings))
     try:
         async with open_council(settings) as council, open_patient_replies(settings) as replies:
             folder = run_folder(settings.data_dir / "runs", name)

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.jobs.schemas import BatchCase
 from app.problems import Refused, validation_faults
-from app.schemas import MOST_FINDINGS
+from app.schemas.common import MOST_FINDINGS
 from domains.case import KINDS, Domain, Kind, build_case
 from domains.errors import BadInput, Fault
 from domains.files import parse_object

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from app.schemas import MOST_AGENTS, Body, DecideParams, Name, StatedFinding
+from app.schemas.common import MOST_AGENTS, Body, Name
+from app.schemas.decide import DecideParams, StatedFinding
 
 State = Literal["queued", "running", "done", "cancelled", "failed", "stopped"]
 """`stopped` is a halt with a cause that somebody can lift (the budget, a key); `failed` is one that nobody foresaw."""

@@ -5,7 +5,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.bodies import AGGREGATE_LIMIT, parse_body, read_body
 from app.own_agents import aggregate_own
-from app.schemas import AggregateBody
+from app.schemas.aggregate import AggregateBody
 
 router = APIRouter(tags=["aggregate"])
 

@@ -9,7 +9,7 @@ from anchor.anchors import ANCHORS, Anchor
 from anchor.artefact import Calibration
 from app.inquiry import Council, is_stand_in
 from app.problems import problem
-from app.schemas import (
+from app.schemas.catalogue import (
     AggregatorEntry,
     AnchorEntry,
     BackboneEntry,

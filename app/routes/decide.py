@@ -6,7 +6,7 @@ from app.bodies import DECIDE_LIMIT, parse_body, read_body
 from app.council import Incomplete, decide
 from app.inquiry import inquire
 from app.problems import problem
-from app.schemas import DecideBody
+from app.schemas.decide import DecideBody
 
 router = APIRouter(tags=["decide"])
 

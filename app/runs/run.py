@@ -24,7 +24,7 @@ from app.inquiry import Council, Inquiry, resolve
 from app.runs.dataset import Dataset
 from app.runs.recording import write_record
 from app.runs.results import PAGE, Results
-from app.schemas import CaseBody, DecideBody, DecideParams, Usage
+from app.schemas.decide import CaseBody, DecideBody, DecideParams, Usage
 from domains.errors import BadInput, CrosspathError, Fault
 from evaluation.records import Record
 

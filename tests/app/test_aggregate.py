@@ -9,7 +9,7 @@ import pytest
 
 from aggregators import AGGREGATORS, ANCHORED, JUDGES
 from aggregators.arrays import aggregate
-from app.schemas import AggregateAnswer
+from app.schemas.aggregate import AggregateAnswer
 from tests.app.conftest import Service
 
 Body = dict[str, Any]

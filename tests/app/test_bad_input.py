@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.schemas import MOST_FINDINGS
+from app.schemas.common import MOST_FINDINGS
 from tests.app.conftest import Service
 
 Body = dict[str, Any]

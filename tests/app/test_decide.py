@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from app.schemas import Decision
+from app.schemas.decide import Decision
 from app.settings import Settings
 from tests.app.conftest import Service, running
 

@@ -11,7 +11,7 @@ import pytest
 from aggregators import JUDGES
 from app.assembly import open_council
 from app.main import create_app
-from app.schemas import Decision
+from app.schemas.decide import Decision
 from app.settings import Settings
 from domains.catalogue import Catalogue
 from tests.app.conftest import Service, running

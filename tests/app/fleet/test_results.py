@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.fleet.files import RECORDS_FOLDER, Pointer, decode_pointer, scan_records
-from app.fleet.index import open_redis
+from app.fleet.index import open_queue
 from app.fleet.results import FleetResults, open_fleet_results
 from app.runs.journal import create_journal, open_journal
 from app.runs.results import Results, in_order
@@ -51,7 +51,7 @@ class Machines:
         return await _join(self.stack, self.server, self.folder)
 
     async def flush(self) -> None:
-        async with open_redis(self.server.url) as redis:
+        async with open_queue(self.server.url) as redis:
             await redis.flushall()
 
     def files(self) -> list[Path]:
@@ -60,7 +60,7 @@ class Machines:
 
 async def _join(stack: AsyncExitStack, server: RunningRedis, folder: Path) -> FleetResults:
     (folder / RECORDS_FOLDER).mkdir(exist_ok=True)
-    redis = await stack.enter_async_context(open_redis(server.url))
+    redis = await stack.enter_async_context(open_queue(server.url))
     return await stack.enter_async_context(open_fleet_results(folder, RUN, redis))
 
 
@@ -123,7 +123,7 @@ class TestFleet:
         one = await fleet.join()
         await one.put(0, record("kept"))
         await one.put(1, record("forgotten"))
-        async with open_redis(fleet.server.url) as redis:
+        async with open_queue(fleet.server.url) as redis:
             await redis.hdel(f"crosspath:run:{{{RUN}}}:done:0", "1")
             await redis.set(f"crosspath:run:{{{RUN}}}:indexed", "the server before the restart")
         assert await one.missing(0, 2) == []
@@ -175,7 +175,7 @@ class TestFleet:
         one = await fleet.join()
         await one.put(0, record("c"))
         await one.forget(1, 3600)
-        async with open_redis(fleet.server.url) as redis:
+        async with open_queue(fleet.server.url) as redis:
             expiring = [await redis.ttl(key) for key in await redis.keys("crosspath:run:*")]
         assert expiring
         assert all(0 < seconds <= 3600 for seconds in expiring)

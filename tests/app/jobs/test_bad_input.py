@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app.jobs.case_intake import LONGEST_LINE, MOST_FAULTS
-from app.schemas import MOST_FINDINGS
+from app.schemas.common import MOST_FINDINGS
 from app.settings import STAND_IN_URL, DeclaredBackbone, Settings, load_settings
 from tests.app.jobs.batches import NDJSON, Batches, Body, as_ndjson, listening, pack_cases, passes, serving
 

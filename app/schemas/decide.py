@@ -1,27 +1,10 @@
-"""Bodies of requests and answers: the outside's names and shapes, checked once at the edge.
+"""`POST /decide`: what is asked and what is answered. The answer is built as these models and serialised once."""
 
-Requests are strict (unknown members and coerced types are errors). Answers are built as these models and serialised
-once; `app/main.py` publishes both in the OpenAPI document.
-"""
+from typing import Annotated, Literal
 
-from typing import Annotated, Any, Literal
+from pydantic import BaseModel, Field
 
-from pydantic import BaseModel, ConfigDict, Field
-
-MOST_FINDINGS = 500
-MOST_LABELS = 1_000
-MOST_AGENTS = 20
-LONGEST_TEXT = 2_000
-
-
-class Body(BaseModel):
-    """A request body: strict, and silent about what it was given."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
-
-
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+from app.schemas.common import MOST_AGENTS, MOST_LABELS, Body, Distribution, Name, Text
 
 
 class StatedFinding(Body):
@@ -70,9 +53,6 @@ class DecideBody(Body):
     require: Literal["any", "complete"] = "any"
     abstain_below: AbstainBelow = AbstainBelow()
     deadline_s: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
-
-
-Distribution = dict[str, float]
 
 
 class Confidence(BaseModel):
@@ -219,134 +199,3 @@ class Decision(BaseModel):
     model: str
     stand_in: bool
     versions: Versions
-
-
-Posterior = dict[str, float] | list[tuple[str, float]]
-
-
-class OwnCase(Body):
-    """A case of one's own agents: a posterior for each, as an object or as a list of pairs in the agent's order."""
-
-    id: Annotated[str, Field(max_length=200)] = ""
-    posteriors: Annotated[list[Any], Field(min_length=1, max_length=1_000)]
-    anchor: dict[str, Any] | list[Any] | None = None
-    shortlist: list[str] | None = None
-
-
-class AggregateParams(Body):
-    """Parameters of the heads."""
-
-    tau: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
-    w_r: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.2
-
-
-class AggregateBody(Body):
-    """`POST /aggregate`: posteriors (and an anchor) in, decisions of any aggregators out; nobody is asked."""
-
-    labels: Annotated[list[Name], Field(min_length=1, max_length=MOST_LABELS)]
-    cases: Annotated[list[OwnCase], Field(min_length=1)]
-    aggregators: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    params: AggregateParams = AggregateParams()
-
-
-class OwnDecision(BaseModel):
-    """One aggregator's decision for one of the caller's cases."""
-
-    label: str
-    distribution: Distribution
-    tied: list[str]
-
-
-class OwnCaseAnswer(BaseModel):
-    """Divergences (nats) and FwdJS weights in the order of the posteriors; null without an anchor."""
-
-    id: str
-    js: list[float] | None
-    weights: list[float] | None
-    decisions: dict[str, OwnDecision]
-
-
-class AggregateAnswer(BaseModel):
-    """The answer of `POST /aggregate`, cases in the order sent."""
-
-    cases: list[OwnCaseAnswer]
-
-
-class FieldFault(BaseModel):
-    """One thing that is wrong with the input, by the path of its field."""
-
-    field: str
-    message: str
-
-
-class Problem(BaseModel):
-    """An error answer (RFC 9457, `application/problem+json`)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: list[FieldFault] | None = None
-
-
-class LabelEntry(BaseModel):
-    """A label of a domain."""
-
-    label: str
-    aliases: list[str]
-    description: str
-
-
-class FindingEntry(BaseModel):
-    """A finding of a domain."""
-
-    id: str
-    text: str
-    kind: Literal["context", "evidence"]
-
-
-class DomainSummary(BaseModel):
-    """A domain in the list of domains."""
-
-    name: str
-    title: str
-    labels: int
-    findings: int
-
-
-class DomainAnswer(BaseModel):
-    """Everything that can be asked about a domain; `examples` are bodies for `POST /decide`."""
-
-    name: str
-    title: str
-    case_noun: str
-    label_noun: str
-    licence: str
-    labels: list[LabelEntry]
-    findings: list[FindingEntry]
-    examples: list[dict[str, Any]]
-
-
-class AggregatorEntry(BaseModel):
-    """An aggregator by name; a head needs an anchor, a judge one more call to the model."""
-
-    name: str
-    needs_anchor: bool
-    needs_model: bool
-    description: str
-
-
-class AnchorEntry(BaseModel):
-    """An anchor by name, and what has to be asked for it."""
-
-    name: str
-    asks: list[str]
-    description: str
-
-
-class BackboneEntry(BaseModel):
-    """A backbone by name. Its address and key are the operator's business."""
-
-    name: str
-    model: str
-    stand_in: bool
