@@ -22,13 +22,15 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def unprivileged(tmp_path: Path) -> Iterator[None]:
-    """Permissions do not bind root; for a while this process is somebody else."""
+def read_only(tmp_path: Path) -> Iterator[None]:
+    """The test's folder may not be written. Permissions do not bind root, who for a while is somebody else."""
     mine = os.geteuid()
+    tmp_path.chmod(0o500)
     if mine == 0:
         os.seteuid(NOBODY)
     yield
     os.seteuid(mine)
+    tmp_path.chmod(0o700)
 
 
 def test_a_run_is_begun_once_and_resumed_after(path: Path) -> None:
@@ -101,7 +103,7 @@ def test_a_begin_that_was_broken_off_is_begun_anew(path: Path) -> None:
         assert folder.adopt(manifest()) == read_manifest(path)
 
 
-@pytest.mark.usefixtures("unprivileged")
+@pytest.mark.usefixtures("read_only")
 def test_a_folder_that_cannot_be_written_is_named(path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be written"), open_run_folder(path):
         pass
