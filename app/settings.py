@@ -31,7 +31,7 @@ class DeclaredBackbone(BackboneSettings):
 
 
 class Settings(BaseSettings):
-    """Everything an operator can set; docs/reference in the README. Frozen, read once at the edge."""
+    """Everything an operator can set, as the README lists it. Frozen, read once at the edge."""
 
     model_config = SettingsConfigDict(
         env_prefix="CROSSPATH_",
