@@ -8,17 +8,17 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
 from typing import Any
 
-from domains.case import KINDS, Case, Domain, Exemplar
+from domains.case import Case, Domain, Exemplar
 from domains.errors import BadInput, Fault
 from domains.posterior import PARSER, Posterior, read_posterior
 from domains.prompts import load_prompt, text_digest
-from domains.question import FORWARD_SAMPLING, Question
+from domains.question import FORWARD_SAMPLING, Message, Question
 from domains.rendering import render_case, render_findings, render_labels
 from domains.structured import closed, listed_posterior
 
@@ -37,6 +37,8 @@ _FORWARD = load_prompt(_FOLDER / "forward.md")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _FENCE = re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE)
 _PLACEHOLDERS = {"case_noun", "label_noun", "exemplars"}
+_RESERVED = frozenset(KINDS)
+"""Names of the elicitation steps: a record says by name who or what gave no answer."""
 _KEYS = {"title": str, "exemplars": int, "no_exemplars": str}
 
 
@@ -64,6 +66,8 @@ def read_persona(name: str, text: str) -> Persona:
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
     faults = [] if _NAME.fullmatch(name) else ["its name must be lower-case letters, digits, _ and -, at most 40"]
+    if name in _RESERVED:
+        faults.append(f"{name} is the name of an elicitation step; choose another name")
     if len(text) > LONGEST_PERSONA:
         faults.append(f"is longer than {LONGEST_PERSONA} characters")
     front, body = _parts(text, faults)
@@ -168,20 +172,16 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
     if nearest:
         shown = _render_exemplars(domain, nearest)
         versions["exemplars"] = text_digest(shown)
-    nouns = {"case_noun": domain.case_noun, "label_noun": domain.label_noun}
-    messages = _FORWARD.messages(
-        **nouns,
-        description=domain.description or domain.title,
-        labels=render_labels(domain),
-        label_count=str(len(domain.labels)),
+    user = _FORWARD.user_message(
+        **_nouns(domain),
         top_k=str(domain.top_k),
         case=render_case(domain, case),
         persona_title=persona.title,
-        persona=Template(persona.text).substitute(nouns, exemplars=shown),
+        persona=Template(persona.text).substitute(_nouns(domain), exemplars=shown),
     )
     return Question(
         name=persona.name,
-        messages=messages,
+        messages=(_system_message(domain), user),
         sampling=FORWARD_SAMPLING,
         schema=posterior_schema(domain),
         parse=partial(read_posterior, domain=domain),
@@ -189,7 +189,24 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
     )
 
 
-def posterior_schema(domain: Domain) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _system_message(domain: Domain) -> Message:
+    """What every forward question about a domain begins with."""
+    return _FORWARD.system_message(
+        **_nouns(domain),
+        description=domain.description or domain.title,
+        labels=render_labels(domain),
+        label_count=str(len(domain.labels)),
+        top_k=str(domain.top_k),
+    )
+
+
+def _nouns(domain: Domain) -> dict[str, str]:
+    return {"case_noun": domain.case_noun, "label_noun": domain.label_noun}
+
+
+@lru_cache(maxsize=64)
+def posterior_schema(domain: Domain) -> Mapping[str, Any]:
     """The JSON schema of a forward reply."""
     return closed({"reasoning": {"type": "string"}, "posterior": listed_posterior(domain)})
 
@@ -205,17 +222,15 @@ def nearest_exemplars(domain: Domain, case: Case, count: int) -> tuple[Exemplar,
     Likeness is the share of stated findings that both have in the same state (Jaccard); ties go to the pack's order.
     An example with the very findings of the case is left out: it would tell its label.
     """
-    stated = _stated(case)
-    others = [(exemplar, _stated(exemplar.case)) for exemplar in domain.exemplars]
+    if count == 0:
+        return ()
+    stated = case.stated
+    others = [(exemplar, exemplar.case.stated) for exemplar in domain.exemplars]
     ranked = sorted(
         ((exemplar, len(stated & other) / len(stated | other)) for exemplar, other in others if other != stated),
         key=lambda pair: -pair[1],
     )
     return tuple(exemplar for exemplar, _ in reversed(ranked[:count]))
-
-
-def _stated(case: Case) -> frozenset[tuple[str, bool]]:
-    return frozenset((o.finding.id, o.present) for kind in KINDS for o in case.observations(kind))
 
 
 def _render_exemplars(domain: Domain, exemplars: tuple[Exemplar, ...]) -> str:

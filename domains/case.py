@@ -5,13 +5,17 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
+
+import orjson
 
 from domains.errors import BadInput, Fault
 
 Kind = Literal["context", "evidence"]
 KINDS: tuple[Kind, Kind] = ("context", "evidence")
+LONGEST_REMEMBERED = 200
+"""Characters of a text whose folding is kept: names are shorter, and whoever sends more shall not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Observation:
     known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """What is known of one instance. Silence about a finding is no evidence: only stated findings are here.
 
@@ -63,6 +67,16 @@ class Case:
         """The case's context or its evidence."""
         return self.context if kind == "context" else self.evidence
 
+    @cached_property
+    def stated(self) -> frozenset[tuple[str, bool]]:
+        """What is stated, as pairs of a finding's id and whether it is present."""
+        return frozenset((o.finding.id, o.present) for kind in KINDS for o in self.observations(kind))
+
+    @cached_property
+    def seeds(self) -> dict[tuple[str, ...], str]:
+        """The seeds that domains gave this case: every prompt and the panel ask for the same one."""
+        return {}
+
 
 @dataclass(frozen=True, slots=True)
 class Exemplar:
@@ -72,9 +86,12 @@ class Exemplar:
     reasoning: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Domain:
-    """A closed set of labels, what a case and a label are called there, and the findings that are known."""
+    """A closed set of labels, what a case and a label are called there, and the findings that are known.
+
+    Compared by identity, so that what depends on a domain alone can be kept beside it.
+    """
 
     name: str
     title: str
@@ -129,22 +146,32 @@ class Domain:
 
     def case_seed(self, case: Case) -> str:
         """SHA-256 of the domain and the case's content without its id, hexadecimal: seeds every shuffle."""
-        content: dict[str, object] = {
-            "domain": self.name,
-            "labels": self.label_names,
-            **{kind: [[o.finding.id, o.finding.text, o.present] for o in case.observations(kind)] for kind in KINDS},
-        }
-        return digest(content)
+        of = (self.name, *self.label_names)
+        if of not in case.seeds:
+            content: dict[str, object] = {"domain": self.name, "labels": self.label_names}
+            for kind in KINDS:
+                content[kind] = [[o.finding.id, o.finding.text, o.present] for o in case.observations(kind)]
+            case.seeds[of] = digest(content)
+        return case.seeds[of]
 
 
 def digest(content: object) -> str:
     """SHA-256, hexadecimal, of a value's canonical JSON."""
-    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+    try:
+        canonical = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # orjson refuses lone surrogates and integers beyond 64 bits; JSON does not
+        spelled = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        canonical = spelled.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(canonical).hexdigest()
 
 
 def fold(text: str) -> str:
     """A name without case, accents, punctuation and spacing, for comparing two spellings of the same name."""
+    return _folded(text) if len(text) <= LONGEST_REMEMBERED else _folded.__wrapped__(text)
+
+
+@lru_cache(maxsize=16_384)
+def _folded(text: str) -> str:
     folded = unicodedata.normalize("NFKD", text).casefold()  # decomposed first: `℃` holds a capital
     decomposed = unicodedata.normalize("NFKD", folded)
     kept = (

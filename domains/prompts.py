@@ -23,10 +23,15 @@ class Prompt:
 
     def messages(self, **values: str) -> tuple[Message, ...]:
         """The two messages with the placeholders filled in; values are put in as they are, not expanded again."""
-        return (
-            Message("system", self.system.substitute(values)),
-            Message("user", self.user.substitute(values)),
-        )
+        return (self.system_message(**values), self.user_message(**values))
+
+    def system_message(self, **values: str) -> Message:
+        """The first of the two, which may be the same for many questions."""
+        return Message("system", self.system.substitute(values))
+
+    def user_message(self, **values: str) -> Message:
+        """The second of the two."""
+        return Message("user", self.user.substitute(values))
 
 
 def load_prompt(path: Path) -> Prompt:

@@ -1,12 +1,14 @@
 """Names resolve to the label they name and to no other; the same content is the same case."""
 
+import hashlib
+import json
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domains.case import KINDS, Case, Domain, Finding, Kind, Label, build_case, fold
+from domains.case import KINDS, Case, Domain, Finding, Kind, Label, build_case, digest, fold
 from domains.errors import BadInput
 
 LABELS = (
@@ -145,6 +147,18 @@ class TestDigest:
 
     def test_depends_on_nothing_else(self) -> None:
         assert Domain("other", "Other", "case", "label", LABELS).digest == DOMAIN.digest
+
+    @given(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        )
+    )
+    @example({"\ud800": "a lone surrogate"})
+    @example(2**70)
+    def test_is_that_of_the_canonical_json(self, content: object) -> None:
+        canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        assert digest(content) == hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class TestBuildCase:
