@@ -19,12 +19,13 @@ DOMAIN_FILE, LABELS_FILE, FINDINGS_FILE, EXEMPLARS_FILE = (
     "exemplars.ndjson",
 )
 PERSONAS_FOLDER = "personas"
+PACK_NAME: Final = re.compile(r"[a-z0-9_-]+")
+"""A pack's folder is called so, and a persona's file before its ending."""
 MOST_NAMED: Final = 5
 """Labels an answer names at most, where a pack says nothing (method.md, Forward posteriors)."""
 
 _TEXT_KEYS = ("name", "title", "case_noun", "label_noun", "licence", "description")
 _KEYS = frozenset({*_TEXT_KEYS, "top_k", "source"})
-_NAME = re.compile(r"[a-z0-9_-]+")
 
 
 def read_pack(path: Path, faults: list[Fault]) -> Domain | None:
@@ -71,7 +72,7 @@ def _read_texts(toml: Toml, path: Path, faults: list[Fault]) -> dict[str, str]:
         faults.append(Fault(toml.where("source"), "'source' is not a table"))
     folder = path.name if path.name not in ("", "..") else path.resolve().name
     name = texts.get("name", folder)
-    if not _NAME.fullmatch(name):
+    if not PACK_NAME.fullmatch(name):
         faults.append(Fault(toml.where("name"), "the name has other characters than a-z, 0-9, _ and -"))
     if name != folder:
         faults.append(Fault(toml.where("name"), f"the name is not the folder's, {folder!r}"))
@@ -159,7 +160,7 @@ def _read_personas(folder: Path, faults: list[Fault]) -> dict[str, str]:
         text = read_text(path, here) or ""
         if not here and not text.strip():
             here.append(Fault(path.name, "is empty"))
-        if not _NAME.fullmatch(path.stem):
+        if not PACK_NAME.fullmatch(path.stem):
             here.append(Fault(path.name, "the name has other characters than a-z, 0-9, _ and -"))
         faults.extend(Fault(f"{folder.name}/{fault.where}", fault.problem) for fault in here)
         personas[path.stem] = text.strip()
