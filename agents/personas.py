@@ -14,7 +14,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Any
 
-from domains.case import Case, Domain, Exemplar
+from domains.case import KINDS, Case, Domain, Exemplar
 from domains.errors import BadInput, Fault
 from domains.posterior import PARSER, Posterior, read_posterior
 from domains.prompts import load_prompt, text_digest
