@@ -26,7 +26,8 @@ class Answer(Generic[T]):
     `value` is what the reply `text` was read as, `digest` that of the request. `requests` and `usage` are what the
     answer took when it was fetched, whenever that was; `attempts` is what was sent for it now: 0 where nothing was.
     `deviations` names parameters that the server did not accept, `amended` tells that a first reply could not be
-    read, `cached` that it comes from the reply store, `cache_unavailable` that this could not be read or written.
+    read, `cached` that it comes from the reply store, `shared` that another caller asked for it at the same moment (and
+    has what it took), `cache_unavailable` that the store could not be read or written.
     """
 
     value: T
@@ -39,6 +40,7 @@ class Answer(Generic[T]):
     deviations: tuple[str, ...]
     amended: bool
     cached: bool
+    shared: bool
     attempts: int
     latency_ms: float
     cache_unavailable: bool

@@ -5,74 +5,41 @@
               └── smaller dialect, wait, or the question amended: one loop, at most 4 requests
 
 Nothing else in the project talks to a model or retries. The parts that need no network are pure: `wire` (what is
-sent), `envelope` and `failure` (what came back), `retry` (whether and when again).
+sent), `envelope` and `failure` (what came back), `learning` (what the server understands), `retry` (whether and when
+again).
 """
 
 import asyncio
 import time
 from copy import copy
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
-import aiohttp
 import httpx
-import structlog
 
 from agents.answer import Answer, HasJson
+from agents.call import Call
 from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
-from agents.envelope import Reply, read_response
-from agents.failure import Failure, broken_envelope, lost_connection
+from agents.envelope import Reply
+from agents.exchange import exchange
+from agents.failure import Failure
+from agents.flights import Flights
+from agents.health import Health, health_of
+from agents.learning import Learned
 from agents.limits import Lane, Limits, open_limits
 from agents.metering import Metering, Terms
+from agents.observer import NOBODY, Observer
 from agents.purse import Purse
-from agents.replies import ReplyStore, StoredReply, StoreUnavailable, Usage
-from agents.replies.reply import NO_USAGE
-from agents.retry import Attempts, Backoff
-from agents.wire import (
-    SAMPLING,
-    Dialect,
-    deviations,
-    first_dialect,
-    may_mean_format,
-    names_format,
-    request_body,
-    request_digest,
-    without_refused,
-)
+from agents.replies import ReplyStore, StoredReply, StoreUnavailable
+from agents.replies.reply import raise_alarm
+from agents.retry import SPENT, Backoff, RetryBudget
+from agents.wire import Dialect, deviations, first_dialect, request_body, request_digest
 from domains.errors import AskFailed, Unreadable
 from domains.question import Question
 
 T = TypeVar("T")
 
-LARGEST_RESPONSE = 4 * 1024 * 1024
-"""Bytes; no reply to one of our questions comes near."""
-
-_log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class _Call(Generic[T]):
-    """One logical call under way: the question as asked, as it will be sent next, and what was met so far."""
-
-    question: Question[T]
-    terms: Terms
-    dialect: Dialect
-    next: Question[T]
-    attempts: Attempts = field(default_factory=Attempts)
-    usage: Usage = NO_USAGE
-    guessed: Dialect | None = None
-    cached: bool = False
-    cache_unavailable: bool = False
-
-    @property
-    def deadline(self) -> Deadline:
-        return self.terms.deadline
-
-    @property
-    def amended(self) -> bool:
-        return self.next is not self.question
+_Found = tuple[Call[Any], StoredReply, Any]
 
 
 class Backbone:
@@ -89,44 +56,51 @@ class Backbone:
         store: ReplyStore,
         backoff: Backoff | None = None,
         limits: Limits | None = None,
+        observer: Observer = NOBODY,
     ) -> None:
         self.name = name
         self.settings = settings
-        self.limits = limits or open_limits(name, settings)
-        self._metering = Metering(settings, self.limits)
+        self.limits = limits or open_limits(name, settings, observer=observer)
+        self._metering = Metering(name, settings, self.limits, observer)
+        self._observer = observer
         self._client = client
         self._store = store
         self._backoff = backoff or Backoff()
-        self._dialect = first_dialect(settings)
-        self._proven = settings.structured != "auto"
+        self._retries = RetryBudget(settings.concurrency)
+        self._learned = Learned(settings)
+        self._flights: Flights[_Found] = Flights()
 
     def with_store(self, store: ReplyStore) -> "Backbone":
-        """The same backbone, limits and client included, over another reply store: a run keeps its own."""
+        """The same backbone, limits and client included, over another reply store: a run keeps its own, and shares no
+        flight with those whose replies are kept elsewhere."""
         twin = copy(self)
         twin._store = store
+        twin._flights = Flights()
         return twin
+
+    def health(self) -> Health:
+        """How this backbone stands now, as this process sees it."""
+        return health_of(self.limits, self._retries)
 
     async def ask(
         self, question: Question[T], deadline: Deadline, *, lane: Lane = "interactive", purse: Purse | None = None
     ) -> Answer[T]:
-        """The model's answer to a question, from the store if it was given before. `purse` pays for what is sent.
+        """The model's answer to a question, from the store if it was given before. `purse` pays for what is sent. Those
+        who ask the same at the same moment share one call, if they are of one lane and one purse pays for them.
 
         Raises:
             AskFailed: no usable answer by the deadline; its detail holds nothing of the question, a reply or a key.
         """
         started = time.perf_counter()
-        call = _Call(question, Terms(deadline, lane, purse), self._dialect, question)
-        try:
-            async with deadline.scope():
-                kept, value = await self._known(call) or await self._fetch(call)
-        except AskFailed as failure:
-            failure.requests = call.attempts.requests
-            failure.tokens = (call.usage.prompt, call.usage.completion, call.usage.cached)
-            raise
-        if not call.cached:
-            await self._keep(kept, call)
+
+        async def fly(until: Deadline) -> _Found:
+            return await self._find(Call(question, Terms(until, lane, purse), self._learned.dialect, question))
+
+        digest = self._digest(question, first_dialect(self.settings))
+        landed = await self._flights.join((digest, lane, purse), deadline, fly)
+        call, kept, value = landed.value
         return Answer(
-            value=value,
+            value=value if landed.first else _read(question, kept),
             text=kept.text,
             digest=kept.digest,
             model=kept.model,
@@ -136,16 +110,34 @@ class Backbone:
             deviations=kept.deviations,
             amended=kept.amended,
             cached=call.cached,
-            attempts=call.attempts.requests,
+            shared=not landed.first and not call.cached,
+            attempts=call.attempts.requests if landed.first else 0,
             latency_ms=1000.0 * (time.perf_counter() - started),
             cache_unavailable=call.cache_unavailable,
         )
 
-    async def _known(self, call: _Call[T]) -> tuple[StoredReply, T] | None:
+    async def _find(self, call: Call[T]) -> "tuple[Call[T], StoredReply, T]":
+        """The call, the reply and what it says, once for all who ask the same now."""
+        try:
+            async with call.deadline.scope():
+                kept, value = await self._known(call) or await self._fetch(call)
+        except AskFailed as raised:
+            failure = call.own(raised)
+            failure.requests = call.attempts.requests
+            failure.tokens = (call.usage.prompt, call.usage.completion, call.usage.cached)
+            if not call.deadline.abandoned:
+                self._observer.failed(self.name, failure.cause, call.usage, self._dollars(call))
+            raise failure from None
+        self._observer.answered(self.name, cached=call.cached, usage=call.usage, dollars=self._dollars(call))
+        if not call.cached:
+            await self._keep(kept, call)
+        return call, kept, value
+
+    async def _known(self, call: Call[T]) -> tuple[StoredReply, T] | None:
         """The stored answer. Until the structured mode is settled, also one given in a less binding mode: it was
         settled then."""
-        for dialect in (call.dialect,) if self._proven else call.dialect.rungs():
-            digest = self._digest(call, dialect)
+        for dialect in (call.dialect,) if self._learned.settled else call.dialect.rungs():
+            digest = self._digest(call.question, dialect)
             try:
                 kept = await self._store.get(digest)
             except StoreUnavailable:
@@ -156,13 +148,13 @@ class Backbone:
             try:
                 value = call.question.parse(kept.text)
             except Unreadable:
-                _log.error("stored_reply_unreadable", digest=digest)
+                raise_alarm("stored_reply_unreadable", digest)
                 continue
             call.cached = True
             return kept, value
         return None
 
-    async def _fetch(self, call: _Call[T]) -> tuple[StoredReply, T]:
+    async def _fetch(self, call: Call[T]) -> tuple[StoredReply, T]:
         while True:
             outcome = await self._exchange(call)
             if isinstance(outcome, Failure):
@@ -171,110 +163,69 @@ class Backbone:
                     return known
                 continue
             call.usage += outcome.usage
-            self._settle(call)
+            self._learned.worked(call)
             try:
                 value = call.question.parse(outcome.text)
             except Unreadable as fault:
-                if call.amended or call.attempts.spent:
-                    raise AskFailed("unreadable", str(fault)) from None
-                call.next = call.question.amended(outcome.text, str(fault))
+                self._amend(call, outcome, fault)
                 continue
             return self._as_stored(call, outcome, value), value
 
-    async def _exchange(self, call: _Call[T]) -> Reply | Failure:
+    async def _exchange(self, call: Call[T]) -> Reply | Failure:
         """One request and its response."""
         body = request_body(call.next, self.settings, call.dialect)
-        async with self._metering.admitted(call.terms, len(body)) as metered:
-            merged = call.dialect.merged(self._dialect)  # what others found out while this one waited
+        async with self._metering.admitted(call.terms, len(body), extra=call.attempts.requests > 0) as metered:
+            merged = call.dialect.merged(self._learned.dialect)  # what others found out while this one waited
             if merged != call.dialect:
                 call.dialect = merged
                 body = request_body(call.next, self.settings, merged)
+            if call.attempts.requests == 0:
+                self._retries.earn()
             call.attempts.requests += 1
+            call.probed, call.met = metered.slot.probe, None
             metered.sent()
-            outcome = await self._attempt(call, body)
+            outcome = await exchange(self._client, self.settings, body, call.deadline)
             self._metering.account(metered, outcome, len(body))
             return outcome
 
-    async def _attempt(self, call: _Call[T], body: bytes) -> Reply | Failure:
-        try:
-            async with call.deadline.scope(self.settings.attempt_timeout_s):
-                return await self._post(body)
-        except AskFailed as failed:
-            if failed.cause != "timeout":
-                raise
-            return Failure("timeout", failed.detail, "now")
-        except httpx.DecodingError:
-            return broken_envelope("the body is not in its declared encoding")
-        except (httpx.HTTPError, aiohttp.ClientError) as error:
-            return lost_connection(error)
+    def _amend(self, call: Call[T], reply: Reply, fault: Unreadable) -> None:
+        """Make the call ready to be asked once more, with what could not be read."""
+        if call.amended or call.attempts.spent:
+            raise AskFailed("unreadable", str(fault)) from None
+        if not self._retries.spend():
+            self._observer.budget_spent(self.name)
+            raise AskFailed("unreadable", f"{fault}; {SPENT}") from None
+        call.next = call.question.amended(reply.text, str(fault))
 
-    async def _post(self, body: bytes) -> Reply | Failure:
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        if self.settings.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.settings.api_key.get_secret_value()}"
-        async with self._client.stream(
-            "POST", self.settings.url, content=body, headers=headers, follow_redirects=False, timeout=None
-        ) as response:
-            received = bytearray()
-            async for chunk in response.aiter_bytes():
-                received += chunk
-                if len(received) > LARGEST_RESPONSE:
-                    return broken_envelope("the response is larger than 4 MB", "never")
-            return read_response(response.status_code, response.headers, bytes(received), datetime.now(UTC))
-
-    async def _recover(self, call: _Call[T], failure: Failure) -> tuple[StoredReply, T] | None:
+    async def _recover(self, call: Call[T], failure: Failure) -> tuple[StoredReply, T] | None:
         """Make the call ready for another request, or give it up. A smaller dialect is another request, whose answer
         may be stored."""
-        smaller = self._smaller_dialect(call, failure)
+        smaller = self._learned.smaller(call, failure)
         if smaller is not None and not call.attempts.spent:
+            self._retries.spend()  # it is sent in any case: a backbone learns its dialect once
             call.dialect = smaller
             return await self._known(call)
-        await asyncio.sleep(call.attempts.next_wait(failure, self._backoff, call.deadline.remaining()))
+        wait = call.attempts.next_wait(failure, self._backoff, call.deadline.remaining())
+        # Probes are bounded by time, and whoever sent one for everybody is not to pay for it.
+        if not call.probed and not self._retries.spend():
+            self._observer.budget_spent(self.name)
+            raise call.attempts.failed(failure, SPENT)
+        call.met = failure
+        await asyncio.sleep(wait)
         return None
 
-    def _smaller_dialect(self, call: _Call[T], failure: Failure) -> Dialect | None:
-        """The dialect without what the server refused, or None if it refused something else.
+    def _dollars(self, call: Call[T]) -> float | None:
+        """What this call cost now; None is unknown."""
+        prices = self.settings.prices
+        return 0.0 if call.attempts.requests == 0 else prices.cost(call.usage) if prices else None
 
-        A refusal that names no parameter may be one of the response format as long as no reply came in this mode:
-        then one request without any tells.
-        """
-        dialect = without_refused(call.dialect, failure)
-        dropped = dialect.dropped - call.dialect.dropped
-        if dropped & SAMPLING and not self.settings.allow_sampling_deviation:
-            names = ", ".join(sorted(dropped & SAMPLING))
-            raise AskFailed("sampling_refused", f"the model does not accept {names} as asked for")
-        if dialect != call.dialect:
-            self._remember(replace(self._dialect, limit_name=dialect.limit_name))
-            return dialect
-        if self.settings.structured != "auto" or call.dialect.structured == "prompt":
-            return None
-        if names_format(failure):
-            self._remember(replace(self._dialect, structured=call.dialect.lower().structured))
-            self._proven = False
-            return call.dialect.lower()
-        if may_mean_format(failure) and not self._proven:
-            call.guessed = call.dialect.lower()
-            return replace(call.dialect, structured="prompt")
-        return None
-
-    def _remember(self, dialect: Dialect) -> None:
-        self._dialect = self._dialect.merged(dialect)
-
-    def _settle(self, call: _Call[T]) -> None:
-        """Remember the dialect in which a reply came. After a guess, only that the mode before it was refused: the
-        one between was not tried, and the next call tries it."""
-        found = call.dialect if call.guessed is None else replace(call.dialect, structured=call.guessed.structured)
-        self._remember(found)
-        self._proven = self._proven or self._dialect.structured == call.dialect.structured
-
-    def _digest(self, call: _Call[T], dialect: Dialect) -> str:
-        question = call.question
+    def _digest(self, question: Question[T], dialect: Dialect) -> str:
         body = request_body(question, self.settings, dialect)
         return request_digest(body, self.settings.url, question.sampling.sample, question.versions)
 
-    def _as_stored(self, call: _Call[T], reply: Reply, value: T) -> StoredReply:
+    def _as_stored(self, call: Call[T], reply: Reply, value: T) -> StoredReply:
         return StoredReply(
-            digest=self._digest(call, call.dialect),
+            digest=self._digest(call.question, call.dialect),
             text=reply.text,
             parsed=value.as_json() if isinstance(value, HasJson) else None,
             model=reply.model or self.settings.model,
@@ -286,7 +237,7 @@ class Backbone:
             created=time.time(),
         )
 
-    async def _keep(self, kept: StoredReply, call: _Call[T]) -> None:
+    async def _keep(self, kept: StoredReply, call: Call[T]) -> None:
         """Store the reply. It is good whether or not it can be kept by the deadline."""
         if call.cache_unavailable:
             return
@@ -295,3 +246,15 @@ class Backbone:
                 await self._store.put(kept)
         except (StoreUnavailable, AskFailed):
             call.cache_unavailable = True
+
+
+def _read(question: Question[T], kept: StoredReply) -> T:
+    """What a reply says to a question that somebody else asked at the same moment.
+
+    Raises:
+        AskFailed: `unreadable`.
+    """
+    try:
+        return question.parse(kept.text)
+    except Unreadable as fault:
+        raise AskFailed("unreadable", str(fault)) from None

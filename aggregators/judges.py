@@ -1,7 +1,8 @@
 """Judges: one more call that sees the case and the agents' answers, and decides (method.md, Electoral baselines).
 
 A judge is a witness. Its reply is asked for beside the reverse path and stored in the panel; the aggregator of its
-name reads it there, and asks nobody. Where it gave no usable verdict that aggregator is plurality.
+name reads it there, and asks nobody. Where it gave no usable verdict that aggregator is plurality; where it was told to
+skip unanimous cases it decides them as plurality does, for their one label.
 """
 
 from collections.abc import Callable, Mapping
@@ -181,13 +182,22 @@ def verdict_top_N(name: str, panel: Panel) -> Index:
     return np.where(verdicts.usable_N, verdicts.place_NL.argmin(axis=-1), -1)
 
 
-def fallback_N(name: str, panel: Panel) -> Mask:
-    """The cases in which plurality stands in for a judge [N].
+def skipped_N(name: str, panel: Panel) -> Mask:
+    """The unanimous cases that a judge was not asked about [N]: the agents' one top-1 is its decision, as asked.
 
     Raises:
         LookupError: the panel has no verdicts of that judge.
     """
-    return ~panel.verdicts_of(name).usable_N
+    return ~panel.verdicts_of(name).asked_N & panel.unanimous_N
+
+
+def fallback_N(name: str, panel: Panel) -> Mask:
+    """The cases in which plurality stands in for a judge that gave no usable verdict [N].
+
+    Raises:
+        LookupError: the panel has no verdicts of that judge.
+    """
+    return ~panel.verdicts_of(name).usable_N & ~skipped_N(name, panel)
 
 
 def _verdict_or_plurality(name: str, panel: Panel) -> Array:

@@ -4,7 +4,7 @@ One case is a batch of one; there is no other code path. Axes are those of `doma
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -25,15 +25,17 @@ class Verdicts:
     """What one judge made of N cases, as arrays; read-only.
 
     `posterior_NL`: a usable row sums to 1, another is all 0. `place_NL`: each label's place in the judge's own order,
-    0 its first; L if it did not list it. `usable_N`: whether it gave a usable verdict.
+    0 its first; L if it did not list it. `usable_N`: whether it gave a usable verdict. `asked_N`: whether it was asked;
+    it may skip the cases in which the agents agree.
     """
 
     posterior_NL: Array
     place_NL: Index
     usable_N: Mask
+    asked_N: Mask
 
     def __post_init__(self) -> None:
-        for name in ("posterior_NL", "place_NL", "usable_N"):
+        for name in ("posterior_NL", "place_NL", "usable_N", "asked_N"):
             object.__setattr__(self, name, freeze(getattr(self, name)))
 
 
@@ -83,9 +85,11 @@ class Panel:
                 raise ValueError(f"{name} has shape {array.shape}, not {expected}")
             object.__setattr__(self, name, freeze(array))
         for judge, verdicts in self.verdicts.items():
-            shape = verdicts.posterior_NL.shape, verdicts.place_NL.shape, verdicts.usable_N.shape
-            if shape != (self.shortlist_NL.shape, self.shortlist_NL.shape, self.anchored_N.shape):
-                raise ValueError(f"the verdicts of {judge} have shapes {shape}")
+            shapes = {verdicts.posterior_NL.shape, verdicts.place_NL.shape}
+            if shapes != {self.shortlist_NL.shape} or {verdicts.usable_N.shape, verdicts.asked_N.shape} != {
+                (size["N"],)
+            }:
+                raise ValueError(f"the verdicts of {judge} are not of this panel's cases and labels")
 
     def __len__(self) -> int:
         """N, the number of cases."""
@@ -122,6 +126,25 @@ class Panel:
             ValueError: verdicts of another shape.
         """
         return replace(self, verdicts=MappingProxyType(dict(verdicts)))
+
+    def take(self, row_N: Index) -> "Panel":
+        """Some of the cases, given by their places, in that order."""
+        verdicts = {
+            judge: Verdicts(*(getattr(each, part.name)[row_N] for part in fields(Verdicts)))
+            for judge, each in self.verdicts.items()
+        }
+        return replace(
+            self,
+            forward_NKL=self.forward_NKL[row_N],
+            place_NKL=self.place_NKL[row_N],
+            usable_NK=self.usable_NK[row_N],
+            log_anchor_NL=self.log_anchor_NL[row_N],
+            anchored_N=self.anchored_N[row_N],
+            shortlist_NL=self.shortlist_NL[row_N],
+            seed_N=tuple(self.seed_N[row] for row in row_N.tolist()),
+            floored_N=self.floored_N[row_N],
+            verdicts=MappingProxyType(verdicts),
+        )
 
     def verdicts_of(self, judge: str) -> Verdicts:
         """What one judge made of the cases.
@@ -172,6 +195,11 @@ class Panel:
         cases, labels = self.shortlist_NL.shape
         place_V = (np.arange(cases)[:, None] * labels + self.top_NK)[self.usable_NK]
         return freeze(np.bincount(place_V, minlength=cases * labels).reshape(cases, labels))
+
+    @cached_property
+    def unanimous_N(self) -> Mask:
+        """The cases in which all usable agents have the same top-1, and there is one."""
+        return freeze((self.votes_NL.max(axis=-1) == self.usable_N) & (self.usable_N > 0))
 
     @cached_property
     def ballots(self) -> Ballots:
@@ -246,9 +274,13 @@ def assemble(
     return bare_panel(labels, agents, answers, seed_N, shortlist_NL)
 
 
-def assemble_verdicts(posterior_N: Sequence[Posterior | None], labels: int) -> Verdicts:
-    """One judge's verdicts from what it stated about N cases; None where it gave no usable one."""
-    return Verdicts(*_arrays(posterior_N, labels))
+def assemble_verdicts(
+    posterior_N: Sequence[Posterior | None], labels: int, asked_N: Sequence[bool] | None = None
+) -> Verdicts:
+    """One judge's verdicts from what it stated about N cases; None where it gave no usable one. Unless it is said
+    otherwise it was asked about each."""
+    asked = [True] * len(posterior_N) if asked_N is None else asked_N
+    return Verdicts(*_arrays(posterior_N, labels), np.array(asked, dtype=np.bool_))
 
 
 def _arrays(posterior_B: Sequence[Posterior | None], labels: int) -> tuple[Array, Index, Mask]:

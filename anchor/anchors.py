@@ -49,7 +49,8 @@ class Anchor:
 
     `steps` and `generic` say what must be asked for it besides the agents. A `foreign` anchor may lack labels of the
     shortlist or have others: it is floored and scaled before anything is compared with it. `maps` are those under which
-    it takes ranks; `digest` is that of the calibration it comes from, empty for one that needs none.
+    it takes ranks and `offset_L` what a calibrated one adds to ln R; `digest` is that of the calibration it comes from,
+    empty for one that needs none.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Anchor:
     foreign: bool = False
     maps: Maps = DEFAULT_MAPS
     digest: str = ""
+    offset_L: Array | None = None
 
 
 def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:

@@ -128,9 +128,9 @@ def origin_of(domain: Domain, backbone: str, source: str) -> Origin:
 
 
 def anchor_for(
-    name: str, calibration: Calibration, domain: Domain, origin: Origin, *, other_backbone: bool = False
+    name: str, calibration: Calibration, label_names: Sequence[str], origin: Origin, *, other_backbone: bool = False
 ) -> Anchor:
-    """The anchor `calibrated:<name>` for ranks of some origin.
+    """The anchor `calibrated:<name>` over labels in the given order, for ranks of some origin.
 
     Raises:
         BadInput: the calibration was fitted to ranks of another origin; each difference is named. A difference of the
@@ -153,7 +153,7 @@ def anchor_for(
     ]
     if faults:
         raise BadInput(faults)
-    return calibrated_anchor(name, calibration.correction(domain.label_names))
+    return calibrated_anchor(name, calibration.correction(label_names))
 
 
 def calibration_names(folder: Path) -> list[str]:

@@ -56,8 +56,7 @@ class Correction:
 
     def applied(self, log_reverse_NL: Array) -> Array:
         """ln R' [N, L] from ln R under `maps`; at γ = 0 and b = 0 the same bits."""
-        offset_L = self.offset_L
-        return log_normalise(log_reverse_NL + offset_L) if offset_L.any() else log_reverse_NL
+        return _shifted(log_reverse_NL, self.offset_L)
 
 
 def no_correction(labels: int, maps: Maps = DEFAULT_MAPS) -> Correction:
@@ -65,20 +64,30 @@ def no_correction(labels: int, maps: Maps = DEFAULT_MAPS) -> Correction:
     return Correction(maps, 0.0, np.full(labels, 1.0 / labels), np.zeros(labels))
 
 
-def calibrated_reverse(sources: Sources, correction: Correction) -> Anchored:
+def _shifted(log_reverse_NL: Array, offset_L: Array) -> Array:
+    return log_normalise(log_reverse_NL + offset_L) if offset_L.any() else log_reverse_NL
+
+
+def shifted_reverse(sources: Sources, maps: Maps, offset_L: Array) -> Anchored:
     """R' where `reverse` has R; where one elicitation step failed, the factor that is left, calibrated alike."""
-    anchored = reverse_anchor(sources, correction.maps)
-    return anchored._replace(log_anchor_NL=correction.applied(anchored.log_anchor_NL))
+    anchored = reverse_anchor(sources, maps)
+    return anchored._replace(log_anchor_NL=_shifted(anchored.log_anchor_NL, offset_L))
 
 
 def calibrated_anchor(name: str, correction: Correction) -> Anchor:
     """The anchor `calibrated:<name>`, an entry like those of `anchor.anchors.ANCHORS`."""
+    return shifted_anchor(PREFIX + name, correction.maps, correction.offset_L)
+
+
+def shifted_anchor(name: str, maps: Maps, offset_L: Array) -> Anchor:
+    """The anchor of that name: R under `maps`, with `offset_L` added to ln R before it is scaled."""
     return Anchor(
-        PREFIX + name,
+        name,
         "the reverse posterior R', calibrated on labelled cases",
-        partial(calibrated_reverse, correction=correction),
+        partial(shifted_reverse, maps=maps, offset_L=offset_L),
         KINDS,
-        maps=correction.maps,
+        maps=maps,
+        offset_L=offset_L,
     )
 
 

@@ -36,8 +36,8 @@ class CaseRanks:
     """The ranks of one case, over the labels `label_M`; `MISSING` where a pair has none.
 
     `evidence_JM` has a row for every stated evidence finding, and `present_J` says which of them are present;
-    `context_JM` has a row for every context finding that is present. No rows: nothing was to be asked.
-    None: the whole step failed.
+    `context_JM` has a row for every context finding that is present. Either may have a leading axis of several answers
+    [S, J, M], which are averaged pair by pair. No rows: nothing was to be asked. None: the whole step failed.
     """
 
     label_M: Index
@@ -95,10 +95,10 @@ def count_ranks(cases: Sequence[CaseRanks], labels: int) -> Histograms:
     for n, case in enumerate(cases):
         step_2N[:, n] = _step(case.evidence_JM), _step(case.context_JM)
         if case.evidence_JM is not None:
-            if len(case.evidence_JM) != len(case.present_J):
+            if case.evidence_JM.shape[-2] != len(case.present_J):
                 raise ValueError("present_J must say of every evidence finding whether it is present")
-            counts_3NL7[0, n] = _count(case.evidence_JM[case.present_J], case.label_M, labels)
-            counts_3NL7[1, n] = _count(case.evidence_JM[~case.present_J], case.label_M, labels)
+            counts_3NL7[0, n] = _count(case.evidence_JM[..., case.present_J, :], case.label_M, labels)
+            counts_3NL7[1, n] = _count(case.evidence_JM[..., ~case.present_J, :], case.label_M, labels)
         if case.context_JM is not None:
             counts_3NL7[2, n] = _count(case.context_JM, case.label_M, labels)
     return Histograms(*counts_3NL7, *step_2N)
@@ -107,17 +107,22 @@ def count_ranks(cases: Sequence[CaseRanks], labels: int) -> Histograms:
 def _step(rank_JM: RankArray | None) -> Step:
     if rank_JM is None:
         return Step.FAILED
-    return Step.ANSWERED if len(rank_JM) else Step.NOT_NEEDED
+    return Step.ANSWERED if rank_JM.shape[-2] else Step.NOT_NEEDED
 
 
 def _count(rank_JM: RankArray, label_M: Index, labels: int) -> Array:
-    """How often each label has each rank [L, 7]."""
-    if rank_JM.ndim != 2 or rank_JM.shape[1] != len(label_M):
+    """How often each label has each rank [L, 7]; a pair that was rated S times counts 1/S for each."""
+    if rank_JM.ndim not in (2, 3) or rank_JM.shape[-1] != len(label_M):
         raise ValueError("ranks must have one row a finding and one column a label")
     if rank_JM.size and not (rank_JM.min() >= MISSING and rank_JM.max() < RANKS):
         raise ValueError("a rank is 0 to 6, or -1 where it is missing")
-    cell_JM = np.asarray(label_M)[None, :] * RANKS + rank_JM.astype(np.int64)
-    counts = np.bincount(cell_JM[rank_JM != MISSING], minlength=labels * RANKS)
+    cell_JM = np.asarray(label_M) * RANKS + rank_JM.astype(np.int64)
+    rated_JM = rank_JM != MISSING
+    weight = None
+    if rank_JM.ndim == 3:
+        share_JM = 1.0 / np.maximum(rated_JM.sum(axis=0), 1)
+        weight = np.broadcast_to(share_JM, rank_JM.shape)[rated_JM]
+    counts = np.bincount(cell_JM[rated_JM], weight, minlength=labels * RANKS)
     return counts.reshape(labels, RANKS).astype(np.float64)
 
 

@@ -16,8 +16,9 @@ from aggregators.panel import Panel
 from anchor.anchors import Partiality
 from anchor.elicitor import PROMPTS
 from app import __version__
-from app.hearing import Hearing, Outcome
-from app.inquiry import Agent
+from app.asking import Outcome
+from app.degradation import Fate, entries, notes
+from app.hearing import Hearing
 from app.own_agents import named
 from app.schemas.decide import (
     AgentAnswer,
@@ -26,14 +27,14 @@ from app.schemas.decide import (
     Confidence,
     Decision,
     Timing,
-    Tokens,
     Usage,
     Versions,
 )
+from app.statements import stated
 from app.verdicts import judge_deviations, judge_states
 from domains.case import Kind, digest
-from domains.posterior import Posterior
 from domains.simplex import Array, Mask
+from evaluation.records import GENERIC, JUDGE
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Convened:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the aggregators made of one case: by the name asked for, the one that was used and what it decided; how
-    sure the decision is, and whether it is too unsure to be given."""
+    """What the aggregators made of one case: what was lost of it makes it (`fate`); by the name asked for, the one
+    that was used and what it decided; how sure the decision is, and whether it is too unsure to be given."""
 
     convened: Convened
+    fate: Fate
     used: Mapping[str, str]
     decided: Mapping[str, Decisions]
     confidence: aggregation.Confidence
@@ -65,7 +67,7 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
     deviations = degraded(hearing, ruling)
     answers = _answers(hearing)
     return Decision(
-        status="degraded" if deviations else "complete",
+        status="degraded" if deviations or ruling.fate.status == "degraded" else "complete",
         id=decision_id,
         case_id=inquiry.case.id,
         domain=inquiry.domain.name,
@@ -81,6 +83,7 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
         disagree=_disagree(hearing),
         tied=tied_labels(decided, panel),
         degraded=deviations,
+        notes=notes(deviations),
         compare={name: _compared(name, ruling) for name in inquiry.compare},
         usage=usage(hearing),
         timing_ms=Timing(forward=hearing.forward_ms, reverse=hearing.reverse_ms, total=total_ms),
@@ -99,7 +102,7 @@ def agent_states(hearing: Hearing, panel: Panel | None) -> list[AgentAnswer]:
     names = hearing.inquiry.domain.label_names
     measured = _measured(panel, hearing) if panel is not None and panel.anchored_N[0] else {}
     return [
-        _agent_state(agent, outcome, names, measured.get(place, {}))
+        AgentAnswer(agent=agent.name, **stated(outcome, outcome.value, names), **measured.get(place, {}))
         for place, (agent, outcome) in enumerate(zip(hearing.inquiry.agents, hearing.forward, strict=True))
     ]
 
@@ -118,36 +121,6 @@ def _measured(panel: Panel, hearing: Hearing) -> dict[int, dict[str, Any]]:
     }
 
 
-def _agent_state(
-    agent: Agent, outcome: Outcome[Posterior], names: tuple[str, ...], measured: Mapping[str, Any]
-) -> AgentAnswer:
-    if outcome.value is None:
-        failure = outcome.failure
-        return AgentAnswer(
-            agent=agent.name,
-            status="failed",
-            cause=failure.cause if failure else None,
-            detail=failure.detail if failure else None,
-        )
-    posterior, answer = outcome.value, outcome.answers[-1]
-    listed = zip(posterior.label_M, posterior.mass_M, strict=True)
-    return AgentAnswer(
-        agent=agent.name,
-        status="ok",
-        top=names[posterior.label_M[0]],
-        posterior={names[label]: mass for label, mass in listed},
-        reasoning=posterior.reasoning,
-        stated_sum=posterior.stated_sum,
-        unresolved_mass=posterior.unresolved,
-        invalid_entries=posterior.invalid,
-        model=answer.model,
-        latency_ms=answer.latency_ms,
-        tokens=Tokens(prompt=answer.usage.prompt, completion=answer.usage.completion, cached=answer.usage.cached),
-        cached=answer.cached,
-        **measured,
-    )
-
-
 def _anchor(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
     name, panel = hearing.inquiry.anchor, convened.panel
     if name is None:
@@ -158,6 +131,7 @@ def _anchor(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
         distribution=_shown(panel.log_anchor_NL, panel),
         likelihood=_shown(convened.factors.get("evidence"), panel),
         prior=_shown(convened.factors.get("context"), panel),
+        elicitation=hearing.inquiry.elicitation if hearing.inquiry.anchors[name].steps else None,
         missing_pairs=sum(step.missing for step in hearing.steps.values()),
         floored=int(panel.floored_N[0]),
     )
@@ -173,47 +147,70 @@ def _shown(log_NL: Array | None, panel: Panel) -> dict[str, float] | None:
 def degraded(hearing: Hearing, ruling: Ruling) -> list[str]:
     """Everything that was not as asked, in words a program can match."""
     inquiry = hearing.inquiry
-    entries = [] if inquiry.case.evidence else ["no_evidence"]
-    for agent, outcome in zip(inquiry.agents, hearing.forward, strict=True):
-        if outcome.value is None:
-            entries.append(f"agent_failed:{agent.name}")
-        elif not has_exemplars(inquiry.domain, agent.persona):
-            entries.append(f"no_exemplars:{agent.name}")
-    if inquiry.anchor is not None:
-        entries += _anchor_degraded(hearing, ruling.convened)
-    entries += judge_deviations(hearing)
     used = ruling.used[inquiry.aggregator]
-    if used != inquiry.aggregator:
-        entries.append(f"fallback:{used}")
+    return [
+        *([] if inquiry.case.evidence else ["no_evidence"]),
+        *lost(hearing, ruling.fate),
+        *judge_deviations(hearing),
+        *([] if used == inquiry.aggregator else [f"fallback:{used}"]),
+        *(["missing_pairs"] if inquiry.anchor and any(step.missing for step in hearing.steps.values()) else []),
+        *(
+            f"no_exemplars:{agent.name}"
+            for agent, outcome in zip(inquiry.agents, hearing.forward, strict=True)
+            if outcome.value is not None and not has_exemplars(inquiry.domain, agent.persona)
+        ),
+        *_upstream_deviations(hearing),
+    ]
+
+
+def lost(hearing: Hearing, fate: Fate) -> list[str]:
+    """Which questions got no answer, and what that does to those that did."""
+    asked = zip(hearing.inquiry.agents, hearing.forward, strict=True)
+    entered = entries(fate, [agent.name for agent, outcome in asked if outcome.value is None])
+    if any(_late(outcome) for outcome in outcomes(hearing)):
+        entered.append("deadline")
+    if any(_late(outcome) for outcome in hearing.forward):
+        entered.append("survivors_biased")
+    return entered
+
+
+def _late(outcome: Outcome[Any]) -> bool:
+    return outcome.failure is not None and outcome.failure.cause == "deadline"
+
+
+def _upstream_deviations(hearing: Hearing) -> list[str]:
     answers = _answers(hearing)
-    entries += sorted({f"sampling:{parameter}" for answer in answers for parameter in answer.deviations})
-    if any(answer.cache_unavailable for answer in answers):
-        entries.append("cache_unavailable")
-    if any(outcome.failure and outcome.failure.cause == "deadline" for outcome in outcomes(hearing)):
-        entries.append("deadline")
-    return entries
+    steps = hearing.steps.values()
+    parameters = {parameter for answer in answers for parameter in answer.deviations}
+    parameters |= {parameter for step in steps for parameter in step.deviations}
+    return [
+        *sorted(f"sampling:{parameter}" for parameter in parameters),
+        *(["cache_unavailable"] if any(answer.cache_unavailable for answer in answers) else []),
+        *(["table_unavailable"] if any(step.table_unavailable for step in steps) else []),
+    ]
 
 
-def _anchor_degraded(hearing: Hearing, convened: Convened) -> list[str]:
-    entries = []
-    if not convened.panel.anchored_N[0]:
-        entries.append("anchor_missing")
-    elif convened.partial_N[0]:
-        entries.append(f"anchor_partial:{convened.partial_N[0]}")
-    if any(step.missing for step in hearing.steps.values()):
-        entries.append("missing_pairs")
-    return entries
+def questions(hearing: Hearing) -> dict[str, Outcome[Any]]:
+    """What became of every question, by who or what asked it: an agent's name, `generic`, a step's kind, `judge:NAME`
+    (`evaluation.records`)."""
+    agents = zip(hearing.inquiry.agents, hearing.forward, strict=True)
+    return {
+        **{agent.name: outcome for agent, outcome in agents},
+        **({GENERIC: hearing.generic} if hearing.generic else {}),
+        **{kind: step.outcome for kind, step in hearing.steps.items() if step.outcome},
+        **{f"{JUDGE}{judge}": outcome for judge, outcome in hearing.verdicts.items()},
+    }
 
 
 def outcomes(hearing: Hearing) -> list[Outcome[Any]]:
     """What became of every question asked."""
-    steps = [step.outcome for step in hearing.steps.values() if step.outcome]
-    return [*hearing.forward, *([hearing.generic] if hearing.generic else []), *steps, *hearing.verdicts.values()]
+    return list(questions(hearing).values())
 
 
 def simulated(hearing: Hearing) -> bool:
     """Whether a simulated model gave any of the answers."""
-    return any(answer.stand_in for answer in _answers(hearing))
+    answers = any(answer.stand_in for answer in _answers(hearing))
+    return answers or any(step.stand_in for step in hearing.steps.values())
 
 
 def _answers(hearing: Hearing) -> list[Answer[Any]]:

@@ -10,9 +10,14 @@ from starlette.applications import Starlette
 from agents.backbone import Backbone
 from agents.endpoint import BackboneSettings, open_client
 from agents.limits import open_limits
+from agents.observer import NOBODY, Observer
 from agents.personas import personas_for
-from agents.replies import ReplyStore, open_replies
+from agents.redis_client import RedisServer
+from agents.replies import open_replies
 from app.calibrations import Calibrations
+from app.elicitation.redis import RedisTables
+from app.elicitation.sqlite import SqliteTables
+from app.elicitation.tables import Tables
 from app.inquiry import Council, read_personas
 from app.settings import STAND_IN_URL, Settings
 from domains.catalogue import Catalogue
@@ -23,26 +28,39 @@ from simulator.stand_in import knowing_packs
 Wrap = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
 
+def as_it_is(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+    """No other transport."""
+    return inner
+
+
 @asynccontextmanager
-async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inner: inner) -> AsyncIterator[Council]:
+async def open_council(
+    settings: Settings, stand_in_transport: Wrap = as_it_is, observer: Observer = NOBODY
+) -> AsyncIterator[Council]:
     """The council for the life of a process; its clients and stores close with it.
 
-    `stand_in_transport` may put another transport before that of the stand-in in this process.
+    `stand_in_transport` may put another transport before that of the stand-in in this process. `observer` is told what
+    happens at the doors to the models.
 
     Raises:
         BadInput: a setting that cannot be used.
     """
     catalogue = Catalogue(settings.domains_dir)
     async with AsyncExitStack() as stack:
-        store = open_store(settings)
+        redis = open_server(settings)
+        if redis is not None:
+            stack.push_async_callback(redis.close)
+        store = open_replies(settings.replies, settings.replies_file, redis)
         stack.push_async_callback(store.close)
+        tables = open_tables(settings, redis)
+        stack.push_async_callback(tables.close)
         declared = settings.declared_backbones()
         backbones: dict[str, Backbone] = {}
         for name, backbone_settings in declared.items():
             client = await stack.enter_async_context(_client(backbone_settings, catalogue, stand_in_transport))
-            limits = open_limits(name, backbone_settings, _redis_url(settings))
+            limits = open_limits(name, backbone_settings, redis, observer)
             stack.push_async_callback(limits.close)
-            backbones[name] = Backbone(name, backbone_settings, client, store, limits=limits)
+            backbones[name] = Backbone(name, backbone_settings, client, store, limits=limits, observer=observer)
         default_domain = _default_domain(settings, catalogue)
         personas = read_personas(settings.personas_dir)
         personas_for(catalogue.get(default_domain), personas)  # a bad one is told now, not in every answer
@@ -50,22 +68,27 @@ async def open_council(settings: Settings, stand_in_transport: Wrap = lambda inn
             catalogue=catalogue,
             backbones=backbones,
             personas=personas,
+            tables=tables,
             calibrations=Calibrations(settings.calibrations_dir, other_backbone=settings.calibration_any_backbone),
             simulated=frozenset(path.name for path in knowing_packs(catalogue)),
             default_domain=default_domain,
             quorum=settings.quorum,
             deadline_s=settings.deadline_s,
             whole_set=settings.whole_set,
+            elicitation=settings.elicitation,
+            redis=redis,
         )
 
 
-def open_store(settings: Settings) -> ReplyStore:
-    """The reply store the settings ask for: Redis where it is named, else SQLite; 0 days is memory only."""
-    return open_replies(settings.replies, settings.replies_file, _redis_url(settings))
+def open_server(settings: Settings) -> RedisServer | None:
+    """The Redis that the settings name, if they do. All that a process keeps there goes through one such object, so
+    that an outage is met once."""
+    return RedisServer(settings.redis_url.get_secret_value()) if settings.redis_url else None
 
 
-def _redis_url(settings: Settings) -> str | None:
-    return settings.redis_url.get_secret_value() if settings.redis_url else None
+def open_tables(settings: Settings, redis: RedisServer | None) -> Tables:
+    """The elicitation tables: in Redis where it is named, else in an SQLite file."""
+    return Tables(SqliteTables(settings.tables_file) if redis is None else RedisTables(redis))
 
 
 def _client(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap) -> httpx.AsyncClient:

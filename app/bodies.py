@@ -1,10 +1,13 @@
 """Request bodies: read with a size limit, decoded strictly, checked against their schema."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any, NoReturn, TypeVar
 
 from fastapi import Request
 from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
 
 from app.problems import Refused, validation_faults
 from app.schemas.common import Body
@@ -14,6 +17,9 @@ B = TypeVar("B", bound=Body)
 
 DECIDE_LIMIT = 1_000_000
 AGGREGATE_LIMIT = 64_000_000
+SLOWEST_START_S = 20.0
+SLOWEST_BYTES_PER_S = 50_000.0
+"""A body may take 20 s, and a second more for each of these that it has."""
 
 
 def media_type(request: Request) -> str:
@@ -34,12 +40,34 @@ async def read_body(request: Request, limit: int) -> bytes:
         raise Refused(413, f"the body is larger than {limit} bytes")
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    async for chunk in arriving(request):
         size += len(chunk)
         if size > limit:
             raise Refused(413, f"the body is larger than {limit} bytes")
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+async def arriving(request: Request) -> AsyncIterator[bytes]:
+    """The body's pieces as they come. One that comes too slowly must not hold its place for ever.
+
+    Raises:
+        Refused: 408 once it is behind the least rate by the time allowed; 400 if it breaks off.
+    """
+    clock = asyncio.get_running_loop().time
+    pieces, started, size = request.stream(), clock(), 0
+    while True:
+        try:
+            async with asyncio.timeout_at(started + SLOWEST_START_S + size / SLOWEST_BYTES_PER_S):
+                piece = await anext(pieces, None)
+        except TimeoutError:
+            raise Refused(408, "the body comes too slowly", {"Connection": "close"}) from None
+        except ClientDisconnect:
+            raise Refused(400, "the body broke off") from None
+        if piece is None:
+            return
+        size += len(piece)
+        yield piece
 
 
 def parse_body(model: type[B], content: bytes) -> B:

@@ -65,7 +65,7 @@ class Calibrations:
             raise kept.error
         assert kept.calibration is not None
         stem = name.removeprefix(PREFIX)
-        anchor = anchor_for(stem, kept.calibration, domain, origin, other_backbone=self._other_backbone)
+        anchor = anchor_for(stem, kept.calibration, domain.label_names, origin, other_backbone=self._other_backbone)
         return replace(anchor, digest=kept.digest)
 
     def refuse_seen(self, names: Iterable[str], seeds: Callable[[], Sequence[str]]) -> None:

@@ -5,42 +5,63 @@ hear (the only I/O)  →  convene: a panel of arrays  →  an aggregator  →  a
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from agents.deadline import Deadline
-from aggregators import ANCHORED, JUDGES
+from aggregators import JUDGES, Parameters
 from aggregators.decision import abstained, confidence
 from aggregators.decision import decide as conclude
 from aggregators.judges import fallback_N
 from aggregators.panel import Panel, Verdicts, assemble, assemble_verdicts
-from anchor.anchors import Sources, likelihood_anchor, prior_anchor
+from anchor.anchors import Anchor, Sources, likelihood_anchor, prior_anchor
 from anchor.network import count_ranks
-from app.answers import Convened, Ruling, agent_states, write_decision
+from app.answers import Convened, Ruling, agent_states, lost, write_decision
+from app.clerk import NOBODY, Clerk
+from app.degradation import HTTP, TABLE, Attendance, Fate, attendance, basis, method, notes
 from app.hearing import Hearing, hear
 from app.inquiry import Inquiry
 from app.schemas.decide import Decision
 from domains.errors import CrosspathError
 from evaluation.arrays import set_anchor
 
-FALLBACK = "range"
-"""What an anchored aggregator becomes on a case without an anchor."""
-JUDGE_FALLBACK = "plurality"
-"""What a judge becomes on a case of which it gave no usable verdict."""
 FACTORS = {"evidence": likelihood_anchor, "context": prior_anchor}
 """The anchor that each elicitation step alone makes."""
 
 
-class Incomplete(CrosspathError):
-    """No decision: too few agents answered, or the caller demanded one with nothing missing. `members` says who."""
+class Asked(Protocol):
+    """What of an inquiry the arithmetic depends on."""
 
-    def __init__(self, reason: str, **members: object) -> None:
+    @property
+    def aggregator(self) -> str:
+        """Who is to decide."""
+
+    @property
+    def compare(self) -> Sequence[str]:
+        """With whom to compare it."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """Of the heads."""
+
+    @property
+    def abstain_below(self) -> Mapping[str, float]:
+        """Thresholds under which a person is to be asked."""
+
+
+class Incomplete(CrosspathError):
+    """No decision: too few agents answered, or the caller demanded one with nothing missing. `http` is the code of the
+    answer, `members` tell what was lost."""
+
+    def __init__(self, reason: str, http: int, **members: object) -> None:
         super().__init__(reason)
+        self.http = http
         self.members = members
 
 
-async def decide(inquiry: Inquiry) -> Decision:
+async def decide(inquiry: Inquiry, clerk: Clerk = NOBODY) -> Decision:
     """Decide one case.
 
     Raises:
@@ -48,21 +69,16 @@ async def decide(inquiry: Inquiry) -> Decision:
     """
     started = time.perf_counter()
     hearing = await hear(inquiry, Deadline.after(inquiry.deadline_s))
-    if hearing.usable < inquiry.quorum:
-        raise Incomplete(
-            f"{hearing.usable} of {len(inquiry.agents)} agents gave a usable answer; a decision needs {inquiry.quorum}",
-            status="failed",
-            agents=[state.model_dump(exclude_none=True) for state in agent_states(hearing, None)],
-        )
-    ruling = rule(convene([hearing]), inquiry)
+    clerk.heard(hearing)
+    if _attendance(hearing) == "few":
+        clerk.refused(hearing, "failed")
+        raise _too_few(hearing)
+    ruling = rule(convene([hearing]), hearing)
     decision = write_decision(secrets.token_hex(16), hearing, ruling, (time.perf_counter() - started) * 1000)
-    if inquiry.require_complete and decision.degraded:
-        raise Incomplete(
-            "a complete decision was required and this one is degraded",
-            status="degraded",
-            degraded=decision.degraded,
-            agents=[state.model_dump(exclude_none=True) for state in decision.agents],
-        )
+    if HTTP[inquiry.require][decision.status] != 200:
+        clerk.refused(hearing, decision.status)
+        raise _not_complete(decision)
+    clerk.decided(hearing, ruling, decision)
     return decision
 
 
@@ -77,8 +93,11 @@ def convene(hearings: Sequence[Hearing]) -> Convened:
     ).with_verdicts({name: _verdicts(name, hearings) for name in inquiry.judges})
     if inquiry.anchor is None:
         return Convened(panel, partial_N=[""] * len(hearings), factors={})
-    anchor = inquiry.anchors[inquiry.anchor]
-    material = sources(hearings, panel)
+    return set_up(panel, sources(hearings, panel), inquiry.anchors[inquiry.anchor])
+
+
+def set_up(panel: Panel, material: Sources, anchor: Anchor) -> Convened:
+    """The panel with its anchor in place, and the factors that this is made of."""
     anchored = anchor.build(material)
     panel = set_anchor(panel, anchor, anchored)
     factors = {kind: FACTORS[kind](material, anchor.maps).log_anchor_NL for kind in anchor.steps}
@@ -87,9 +106,10 @@ def convene(hearings: Sequence[Hearing]) -> Convened:
 
 def _verdicts(judge: str, hearings: Sequence[Hearing]) -> Verdicts:
     """What one judge made of the cases, as arrays."""
-    given = [hearing.verdicts[judge].value for hearing in hearings]
-    labels = len(hearings[0].inquiry.domain.labels)
-    return assemble_verdicts([verdict.posterior if verdict else None for verdict in given], labels)
+    said = [hearing.verdicts.get(judge) for hearing in hearings]
+    posteriors = [outcome.value.posterior if outcome and outcome.value else None for outcome in said]
+    asked = [outcome is not None for outcome in said]
+    return assemble_verdicts(posteriors, len(hearings[0].inquiry.domain.labels), asked)
 
 
 def sources(hearings: Sequence[Hearing], panel: Panel) -> Sources:
@@ -106,18 +126,55 @@ def sources(hearings: Sequence[Hearing], panel: Panel) -> Sources:
     )
 
 
-def rule(convened: Convened, inquiry: Inquiry) -> Ruling:
+def rule(convened: Convened, hearing: Hearing) -> Ruling:
     """The decision of the aggregator asked for, and of those to compare it with."""
+    there = hearing.inquiry.anchor is None or bool(convened.panel.anchored_N[0])
+    return rule_as(convened, TABLE[_attendance(hearing), basis(there, convened.partial_N[0])], hearing.inquiry)
+
+
+def rule_as(convened: Convened, fate: Fate, asked: Asked) -> Ruling:
+    """What the aggregators make of a case that met this fate: no question is left but arithmetic."""
     panel = convened.panel
-    used = {name: _used(name, panel) for name in (inquiry.aggregator, *inquiry.compare)}
-    decided = {name: conclude(used[name], panel, inquiry.parameters) for name in used}
-    sure = confidence(panel, decided[inquiry.aggregator])
-    return Ruling(convened, used, decided, sure, abstained(sure, inquiry.abstain_below))
+    used = {
+        name: method(name, fate, verdict_lost=name in JUDGES and bool(fallback_N(name, panel)[0]))
+        for name in (asked.aggregator, *asked.compare)
+    }
+    decided = {name: conclude(used[name], panel, asked.parameters) for name in used}
+    sure = confidence(panel, decided[asked.aggregator])
+    return Ruling(convened, fate, used, decided, sure, abstained(sure, asked.abstain_below))
 
 
-def _used(name: str, panel: Panel) -> str:
-    if name in ANCHORED and not panel.anchored_N[0]:
-        return FALLBACK
-    if name in JUDGES and fallback_N(name, panel)[0]:
-        return JUDGE_FALLBACK
-    return name
+def _attendance(hearing: Hearing) -> Attendance:
+    return attendance(hearing.usable, len(hearing.inquiry.agents), hearing.inquiry.quorum)
+
+
+def _too_few(hearing: Hearing) -> Incomplete:
+    inquiry = hearing.inquiry
+    degraded = lost(hearing, TABLE["few", "missing"])
+    return Incomplete(
+        f"{hearing.usable} of {len(inquiry.agents)} agents gave a usable answer; a decision needs {inquiry.quorum}",
+        HTTP[inquiry.require]["failed"],
+        outcome="failed",
+        degraded=degraded,
+        notes=notes(degraded),
+        agents=[state.model_dump(exclude_none=True) for state in agent_states(hearing, None)],
+        **_come_back(hearing),
+    )
+
+
+def _come_back(hearing: Hearing) -> dict[str, float]:
+    """When it is worth asking again, where the endpoints told: before that it would end the same way."""
+    failures = [outcome.failure for outcome in hearing.forward if outcome.failure]
+    waits = [failure.retry_after_s for failure in failures if failure.retry_after_s]
+    return {"retry_after": max(waits)} if waits else {}
+
+
+def _not_complete(decision: Decision) -> Incomplete:
+    return Incomplete(
+        "a complete decision was required and this one is degraded",
+        HTTP["complete"][decision.status],
+        outcome=decision.status,
+        degraded=decision.degraded,
+        notes=decision.notes,
+        agents=[state.model_dump(exclude_none=True) for state in decision.agents],
+    )

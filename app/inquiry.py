@@ -3,21 +3,26 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from agents.backbone import Backbone
 from agents.limits import Lane
-from agents.personas import POOL, Persona, personas_for
+from agents.personas import GENERIC, POOL, Persona, personas_for
 from agents.purse import Purse
+from agents.redis_client import RedisServer
 from aggregators import AGGREGATORS, ANCHORED, JUDGES, Parameters
 from anchor.anchors import ANCHORS, Anchor
 from anchor.artefact import Origin, origin_of
 from app.calibrations import Calibrations
+from app.degradation import Require
+from app.elicitation.tables import TableSource, TableView
 from app.schemas.common import MOST_FINDINGS
 from app.schemas.decide import DecideBody
 from domains.case import Case, Domain, Kind, build_case
 from domains.catalogue import Catalogue, ad_hoc_domain
 from domains.errors import BadInput, Fault, NotFound
 
+Elicitation = Literal["per_case", "table"]
 STAND_IN = "stand-in"
 """The stand-in's model name; `stand-in-PROFILE` are its others."""
 
@@ -33,24 +38,30 @@ class Agent:
 
 @dataclass(frozen=True)
 class Council:
-    """Who and what there is to ask, and the operator's rules. `simulated`: the domains that the stand-in knows."""
+    """Who and what there is to ask, and the operator's rules. `simulated`: the domains that the stand-in knows;
+    `elicitation`: where ranks come from unless a caller says; `redis`: the server that all stores share, if any."""
 
     catalogue: Catalogue
     backbones: Mapping[str, Backbone]
     personas: Mapping[str, str]
     calibrations: Calibrations
+    tables: TableSource
     simulated: frozenset[str]
     default_domain: str
     quorum: int
     deadline_s: float
     whole_set: int
+    elicitation: Elicitation
+    redis: RedisServer | None = None
 
 
 @dataclass(frozen=True)
 class Inquiry:
     """One case and everything that is asked about it. `also_anchors` are those whose material is asked for besides
-    `anchor`'s, to be scored later; `anchors` has them all by name, `anchor` first. `lane` is where its requests queue,
-    `purse` what they are paid from (None: nobody counts)."""
+    `anchor`'s, to be scored later; `anchors` has them all by name, `anchor` first. With `skip_unanimous` judges are not
+    asked about a case in which the agents agree. `table` is where ranks are looked up before anybody is asked (None:
+    every case is asked about, as in the paper). `lane` is where its requests queue, `purse` what they are paid from
+    (None: nobody counts)."""
 
     domain: Domain
     case: Case
@@ -62,13 +73,20 @@ class Inquiry:
     anchors: Mapping[str, Anchor]
     parameters: Parameters
     compare: tuple[str, ...]
-    require_complete: bool
+    require: Require
     abstain_below: Mapping[str, float]
     deadline_s: float
     quorum: int
     whole_set: int
+    skip_unanimous: bool = False
+    table: TableView | None = None
     lane: Lane = "interactive"
     purse: Purse | None = None
+
+    @property
+    def elicitation(self) -> Elicitation:
+        """Where the ranks come from."""
+        return "per_case" if self.table is None else "table"
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -100,17 +118,11 @@ def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchor
         BadInput: there is no such domain or backbone, without which nothing more can be said.
     """
     domain = _domain(body, council)
-    backbone = _find(council.backbones, body.backbone, "backbone", "backbone")
-    if is_stand_in(backbone) and domain.name not in council.simulated:
-        raise BadInput.at(
-            "labels" if body.labels is not None else "domain",
-            "the stand-in is no language model and knows nothing of these labels; declare a backbone",
-        )
+    backbone = backbone_for(domain, body.backbone, council, "domain" if body.labels is None else "labels")
     faults += _unknown_rules(body)
     named = ([("anchor", body.anchor)] if body.anchor else []) + [("anchors", name) for name in also_anchors]
-    anchors = _anchors(
-        named, council, domain, origin_of(domain, backbone.settings.model, body.params.elicitation), faults
-    )
+    elicitation = _elicitation(body, domain, council)
+    anchors = _anchors(named, council, domain, origin_of(domain, backbone.settings.model, elicitation), faults)
     faults += _too_long(body, council)
     agents = _agents(body, domain, council, backbone, faults)
     return Inquiry(
@@ -124,11 +136,13 @@ def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchor
         anchors=anchors,
         parameters=Parameters(tau=body.params.tau, w_r=body.params.w_r),
         compare=tuple(dict.fromkeys(body.compare)),
-        require_complete=body.require == "complete",
+        require=body.require,
         abstain_below=body.abstain_below.model_dump(exclude_none=True),
         deadline_s=body.deadline_s or council.deadline_s,
         quorum=min(council.quorum, len(agents)),
         whole_set=council.whole_set,
+        skip_unanimous=body.params.skip_unanimous,
+        table=council.tables.of(backbone, domain) if elicitation == "table" else None,
     )
 
 
@@ -138,6 +152,33 @@ def _domain(body: DecideBody, council: Council) -> Domain:
     if body.domain is not None:
         raise BadInput.at("labels", "give either a domain or labels of your own, not both")
     return ad_hoc_domain(body.labels)
+
+
+def _elicitation(body: DecideBody, domain: Domain, council: Council) -> Elicitation:
+    """Where ranks come from: as the caller says, else as the calibration was fitted that is asked for, else as the
+    operator says. Labels and findings of the caller's own are in no table."""
+    if body.labels is not None or not domain.findings:
+        return "per_case"
+    if body.params.elicitation is not None:
+        return body.params.elicitation
+    fitted = council.calibrations.sound().get(body.anchor or "")
+    if fitted is not None:
+        return "table" if fitted.origin.source == "table" else "per_case"
+    return council.elicitation
+
+
+def backbone_for(domain: Domain, name: str, council: Council, where: str = "domain") -> Backbone:
+    """The backbone of a name, to be asked about a domain that was named at `where`.
+
+    Raises:
+        BadInput: there is none, or it is the stand-in and knows nothing of the domain.
+    """
+    backbone = _find(council.backbones, name, "backbone", "backbone")
+    if is_stand_in(backbone) and domain.name not in council.simulated:
+        raise BadInput.at(
+            where, "the stand-in is no language model and knows nothing of these labels; declare a backbone"
+        )
+    return backbone
 
 
 def is_stand_in(backbone: Backbone) -> bool:
@@ -150,8 +191,6 @@ def _unknown_rules(body: DecideBody) -> list[Fault]:
     faults = [Fault(where, _unknown("aggregator", AGGREGATORS)) for where, name in asked if name not in AGGREGATORS]
     if body.anchor is None:
         faults += [Fault(where, "this aggregator needs an anchor") for where, name in asked if name in ANCHORED]
-    if body.params.elicitation == "table":
-        faults.append(Fault("params.elicitation", "the elicitation table is not available yet; use per_case"))
     return faults
 
 
@@ -180,6 +219,7 @@ def _agents(
     body: DecideBody, domain: Domain, council: Council, backbone: Backbone, faults: list[Fault]
 ) -> tuple[Agent, ...]:
     personas = personas_for(domain, council.personas)
+    del personas[GENERIC]  # it stands outside the pool (method.md, Other anchors), and a record has it by this name
     agents: dict[str, Agent] = {}
     for place, name in enumerate(body.agents or POOL):
         where = f"agents.{place}"

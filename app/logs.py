@@ -4,10 +4,12 @@ ever logged."""
 import contextlib
 import logging
 import sys
+import traceback
 from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
+from structlog.typing import Processor
 
 
 class LogFile:
@@ -25,15 +27,45 @@ class LogFile:
         """Nothing is held back."""
 
 
+def where(failure: BaseException) -> str:
+    """The kind of an exception and the line that raised it. Not its message, which may quote the case."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    at = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(failure).__name__}{at}"
+
+
+class WithoutMessages(logging.Filter):
+    """Has other libraries' loggers tell where an exception comes from, and not what it says."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        if record.exc_info and record.exc_info[1] is not None:
+            record.msg, record.args = "%s (%s)", (record.getMessage().splitlines()[0], where(record.exc_info[1]))
+            record.exc_info = record.exc_text = None
+        return True
+
+
+FOREIGN = ("uvicorn.error", "asyncio")
+"""Loggers that are given exceptions which nobody foresaw."""
+
+
+PROCESSORS: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.JSONRenderer(),
+]
+"""One list for the life of a process: loggers that are bound already keep it."""
+
+
 def configure_logs(level: str, file: LogFile | None = None) -> None:
     """Log this level and above to a file, or to stderr; stdout is for results."""
+    for name in FOREIGN:
+        logger = logging.getLogger(name)
+        if not any(isinstance(there, WithoutMessages) for there in logger.filters):
+            logger.addFilter(WithoutMessages())
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
+        processors=PROCESSORS,
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr if file is None else cast(TextIO, file)),
         cache_logger_on_first_use=True,

@@ -1,34 +1,55 @@
 """The HTTP service: `create_app()` for uvicorn, its life, its errors."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from app import __version__
-from app.assembly import open_council
-from app.inquiry import Council
+from app.access.gates import open_gates
+from app.access.guard import Guard, Rules
+from app.access.headers import SecurityHeaders
+from app.access.keys import read_keys
+from app.access.presence import ClientGone
+from app.access.quota import Quota, QuotaKeeper
+from app.access.stopping import ClosingConnections
+from app.assembly import Wrap, as_it_is, open_council
+from app.idempotency import open_answers
 from app.jobs.jobs import open_jobs
+from app.jobs.reports import open_reports
+from app.memory import settled_memory
+from app.metrics import Metrics
 from app.openapi import describe
 from app.problems import Refused, field_path, for_error, problem
-from app.routes import aggregate, batch, catalogue, decide, health
+from app.records.keeping import open_records
+from app.request_log import RequestLog
+from app.routes import aggregate, batch, catalogue, decide, decisions, docs, health
+from app.routes import metrics as metrics_route
 from app.settings import Settings, load_settings
+from app.watching import watch_service
 from domains.errors import BadInput, Fault, NoQuorum
 
-Opener = Callable[[], AbstractAsyncContextManager[Council]]
 
-
-def create_app(settings: Settings | None = None, opener: Opener | None = None) -> FastAPI:
-    """The service. `opener` gives the council for the service's life; by default the settings' own."""
+def create_app(settings: Settings | None = None, stand_in_transport: Wrap = as_it_is) -> FastAPI:
+    """The service. `stand_in_transport` may put another transport before that of the stand-in in this process."""
     settings = settings or load_settings()
+    metrics = Metrics()
+    rules = Rules(read_keys(settings.api_keys), settings.allowed_hosts, settings.allow_open)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        async with (opener or (lambda: open_council(settings)))() as council:
+        async with (
+            open_council(settings, stand_in_transport, metrics) as council,
+            open_records(settings.records_file, settings.records_days, metrics.record_lost) as app.state.records,
+            open_jobs(council, settings) as app.state.jobs,
+            open_answers(settings, council.redis) as app.state.answers,
+            open_reports(settings.calibrations_dir) as app.state.reports,
+        ):
             app.state.council = council
-            async with open_jobs(council, settings) as app.state.jobs:
+            watch_service(app.state)
+            with settled_memory():
                 yield
 
     app = FastAPI(
@@ -36,22 +57,45 @@ def create_app(settings: Settings | None = None, opener: Opener | None = None) -
         version=__version__,
         summary="Several LLM agents decide one label out of a closed set; a label-free anchor says whom to trust.",
         lifespan=life,
+        docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
-    for route in (decide, aggregate, batch, catalogue, health):
+    app.state.gates = gates = open_gates(settings)
+    app.state.settings = settings
+    app.state.metrics = metrics
+    for route in (decide, aggregate, batch, decisions, catalogue, health, metrics_route, docs):
         app.include_router(route.router)
     app.add_exception_handler(BadInput, _ours)
     app.add_exception_handler(NoQuorum, _ours)
     app.add_exception_handler(Refused, _ours)
     app.add_exception_handler(HTTPException, _framework)
     app.add_exception_handler(RequestValidationError, _parameters)
+    app.add_exception_handler(ClientGone, _unheard)
+    app.add_exception_handler(500, _unforeseen)
     describe(app)
+    # Added last is met first.
+    app.add_middleware(QuotaKeeper, quota=Quota(settings.owner_requests_per_minute, settings.owner_concurrency))
+    app.add_middleware(Guard, rules=rules)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(ClosingConnections, stopping=gates.stopping)
+    app.add_middleware(RequestLog, metrics=metrics)
     return app
 
 
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, BadInput | NoQuorum | Refused)
     return for_error(error)
+
+
+async def _unheard(request: Request, error: Exception) -> Response:
+    """The client went away; 499 is for logs and metrics."""
+    return Response(status_code=499)
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    """A mistake of ours. The error itself goes to the log; its message may quote the case."""
+    return problem(500, "the service made a mistake; its log says where")
 
 
 async def _framework(request: Request, error: Exception) -> Response:

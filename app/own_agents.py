@@ -10,12 +10,21 @@ import orjson
 from aggregators import AGGREGATORS, ANCHORED, JUDGES
 from aggregators.arrays import NO_JUDGE, aggregate
 from aggregators.decision import Decisions
+from app.problems import Refused
 from app.schemas.aggregate import AggregateBody, OwnCase
 from domains.errors import BadInput, Fault
 from domains.simplex import Array, Index, Mask
 
 MOST_FAULTS = 50
 """A body with thousands of wrong cases is told of the first of them."""
+
+
+MOST_CELLS = 10_000_000
+"""Cases × labels × the larger of agents and aggregators: what the arrays and the answer are as large as. 10,000 cases
+of 50 labels with every aggregator are two thirds of it."""
+MOST_PAIRINGS = 1_250_000_000
+"""The sum over cases of the third power of their candidates, which `ranked_pairs` works through in 20 to 60 seconds:
+10,000 cases with 50 candidates, or one with 1,000."""
 
 
 class Stated:
@@ -104,10 +113,14 @@ def aggregate_own(body: AggregateBody) -> bytes:
 
     Raises:
         BadInput: every fault of labels, posteriors, anchors and names, by path.
+        Refused: 413, it is more than one request may ask.
     """
     _check_names(body)
+    _check_size(body)
     stated = Stated(body.labels, body.cases)
     rules = _rules(body, stated.anchored_N)
+    if "ranked_pairs" in rules:
+        _check_pairings(stated.shortlist_NL)
     result = aggregate(
         body.labels,
         stated.forward_NKL,
@@ -147,6 +160,25 @@ def _check_names(body: AggregateBody) -> None:
             faults.append(Fault(f"aggregators.{place}", f"no such aggregator; there are: {', '.join(able)}"))
     if faults:
         raise BadInput(faults)
+
+
+def _check_size(body: AggregateBody) -> None:
+    """Posteriors of nothing are short, and a case has room for the agents of the case that has most."""
+    agents = max(len(case.posteriors) for case in body.cases)
+    rules = len(AGGREGATORS) if body.aggregators is None else len(body.aggregators)
+    cells = len(body.cases) * len(body.labels) * max(agents, rules)
+    if cells > MOST_CELLS:
+        raise Refused(413, f"cases × labels × agents (or aggregators) is {cells}; at most {MOST_CELLS} at a time")
+
+
+def _check_pairings(shortlist_NL: Mask) -> None:
+    pairings = int((shortlist_NL.sum(axis=-1, dtype=np.int64) ** 3).sum())
+    if pairings > MOST_PAIRINGS:
+        raise Refused(
+            413,
+            f"ranked_pairs over so many candidates is too much at a time (their third powers add up to {pairings}; at "
+            f"most {MOST_PAIRINGS}); send fewer cases, shorter shortlists, or other aggregators",
+        )
 
 
 def _rules(body: AggregateBody, anchored_N: Mask) -> list[str]:

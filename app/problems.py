@@ -17,12 +17,17 @@ MEDIA_TYPE = "application/problem+json"
 
 TITLES = {
     400: "Not readable",
+    401: "No key",
+    403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Not possible now",
     413: "Too large",
     415: "Unsupported content type",
     422: "Not usable",
+    429: "Too much",
+    500: "A fault of the service",
     503: "No decision",
 }
 

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -22,6 +23,16 @@ STAND_IN_URL = "http://stand-in.invalid/v1"
 def _default_data_dir() -> Path:
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "crosspath"
+
+
+Days = Annotated[float, Field(gt=0, le=36_500)]
+DAYS_ON_LOOPBACK = 7.0
+"""How long decision records are kept where nobody said so and only this machine can ask."""
+
+
+def _listed(value: Any) -> Any:
+    """A list as an environment variable states it: with commas."""
+    return tuple(part for part in value.replace(",", " ").split()) if isinstance(value, str) else value
 
 
 class DeclaredBackbone(BackboneSettings):
@@ -51,9 +62,15 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = None
     backbones: dict[str, DeclaredBackbone] = Field(default_factory=dict)
     replies: int = Field(default=30, ge=0, description="days that replies are kept; 0 = in memory only")
+    records: Literal["off"] | Days | None = Field(
+        default=None, description="days that decision records are kept, or `off`; by default 7 on loopback, else off"
+    )
     quorum: int = Field(default=3, ge=1)
     deadline_s: float = Field(default=120.0, gt=0)
     whole_set: int = Field(default=16, ge=0, description="largest label set that is elicited beside the agents")
+    elicitation: Literal["per_case", "table"] = Field(
+        default="table", description="where POST /decide takes ranks from, unless it is told: a table that use fills"
+    )
     batch: Literal["local", "fleet"] = Field(default="local", description="who works on batches: it, or workers")
     fleet_redis_url: SecretStr | None = Field(default=None, description="Redis of the workers' queue; else redis_url")
     batch_jobs: int = Field(default=2, ge=1, description="batch jobs that run at a time; the others wait")
@@ -65,7 +82,25 @@ class Settings(BaseSettings):
     batch_drain_s: float = Field(
         default=5.0, ge=0, description="seconds that cases in flight get when the service stops; less than its killer's"
     )
-    allow_open: bool = False
+    allow_open: bool = Field(default=False, description="it may be reached from outside although no key is asked for")
+    api_keys: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default=(), description="keys that are accepted, each as `owner:scopes:hash` (crosspath key new), with commas"
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default=(), description="host names it goes by, with commas; `*`: any"
+    )
+    decisions_at_once: int = Field(default=256, ge=1, description="decisions in flight; the others wait in a queue")
+    decisions_waiting: int = Field(default=256, ge=0, description="decisions that may wait; more are told to come back")
+    aggregations_at_once: int = Field(default=2, ge=1, description="POST /aggregate worked on at a time")
+    aggregations_waiting: int = Field(default=16, ge=0, description="POST /aggregate that may wait")
+    owner_requests_per_minute: float | None = Field(
+        default=None, gt=0, description="POST requests a minute of one owner of keys, in this process"
+    )
+    owner_concurrency: int | None = Field(default=None, ge=1, description="POST requests of one owner at a time")
+    stop_notice_s: float = Field(
+        default=0.5, ge=0, description="seconds after SIGTERM that requests are still taken while it says `not ready`"
+    )
+    stop_s: float = Field(default=20.0, ge=0, description="seconds that requests in flight get after that")
     log_level: str = "info"
 
     @field_validator("log_level")
@@ -95,6 +130,30 @@ class Settings(BaseSettings):
     def replies_file(self) -> Path:
         """The embedded reply store."""
         return self.data_dir / "replies.sqlite"
+
+    @property
+    def answers_file(self) -> Path:
+        """Answers that are given again to the same idempotency key."""
+        return self.data_dir / "answers.sqlite"
+
+    @property
+    def tables_file(self) -> Path:
+        """The embedded elicitation tables."""
+        return self.data_dir / "tables.sqlite"
+
+    @property
+    def records_file(self) -> Path:
+        """The decision records."""
+        return self.data_dir / "records.sqlite"
+
+    @property
+    def records_days(self) -> float | None:
+        """Days that decision records are kept; None: there are none."""
+        return None if self.records == "off" else self.records
+
+    def on_loopback(self) -> "Settings":
+        """The same for a process that only this machine can reach."""
+        return self if self.records is not None else self.model_copy(update={"records": DAYS_ON_LOOPBACK})
 
     @property
     def calibrations_dir(self) -> Path:

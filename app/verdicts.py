@@ -1,15 +1,22 @@
 """Writes what the judges said as members of an answer."""
 
-from agents.answer import Answer
 from aggregators.verdict import Matrix, Verdict
-from app.hearing import Hearing, Outcome
-from app.schemas.decide import JudgeAnswer, MatrixAnswer, Tokens
+from app.asking import Outcome
+from app.hearing import Hearing
+from app.schemas.decide import JudgeAnswer, MatrixAnswer
+from app.statements import stated
 
 
 def judge_states(hearing: Hearing) -> list[JudgeAnswer]:
-    """One entry for each judge that was asked."""
+    """One entry for each judge that was asked for, or was to be skipped."""
     names = hearing.inquiry.domain.label_names
-    return [_judge_state(judge, outcome, names) for judge, outcome in hearing.verdicts.items()]
+    skipped = [JudgeAnswer(judge=judge, status="skipped") for judge in skipped_judges(hearing)]
+    return [_judge_state(judge, outcome, names) for judge, outcome in hearing.verdicts.items()] + skipped
+
+
+def skipped_judges(hearing: Hearing) -> list[str]:
+    """The judges that were not asked, as they were told, since the agents agree."""
+    return [judge for judge in hearing.inquiry.judges if judge not in hearing.verdicts]
 
 
 def judge_deviations(hearing: Hearing) -> list[str]:
@@ -20,36 +27,17 @@ def judge_deviations(hearing: Hearing) -> list[str]:
 
 
 def _judge_state(judge: str, outcome: Outcome[Verdict], names: tuple[str, ...]) -> JudgeAnswer:
-    if outcome.value is None:
-        failure = outcome.failure
-        return JudgeAnswer(
-            judge=judge,
-            status="failed",
-            cause=failure.cause if failure else None,
-            detail=failure.detail if failure else None,
-        )
-    return _written(judge, outcome.value, outcome.answers[-1], names)
-
-
-def _written(judge: str, verdict: Verdict, answer: Answer[Verdict], names: tuple[str, ...]) -> JudgeAnswer:
-    posterior, matrix = verdict.posterior, verdict.matrix
+    verdict = outcome.value
+    if verdict is None:
+        return JudgeAnswer(judge=judge, **stated(outcome, None, names))
+    matrix = verdict.matrix
     return JudgeAnswer(
         judge=judge,
-        status="ok",
-        top=names[posterior.label_M[0]],
-        posterior={names[label]: mass for label, mass in zip(posterior.label_M, posterior.mass_M, strict=True)},
-        reasoning=posterior.reasoning,
+        **stated(outcome, verdict.posterior, names),
         matrix=_matrix(matrix, names) if matrix else None,
         inconsistency=_inconsistency(matrix, names) if matrix else None,
         sensitivity=verdict.sensitivity or None,
         flaw=verdict.flaw or None,
-        stated_sum=posterior.stated_sum,
-        unresolved_mass=posterior.unresolved,
-        invalid_entries=posterior.invalid,
-        model=answer.model,
-        latency_ms=answer.latency_ms,
-        tokens=Tokens(prompt=answer.usage.prompt, completion=answer.usage.completion, cached=answer.usage.cached),
-        cached=answer.cached,
     )
 
 

@@ -76,7 +76,27 @@ def gather(records: Sequence[Record], manifest: Manifest) -> Batch:
 
 
 def _gather(records: Sequence[Record], manifest: Manifest, index: Mapping[str, int]) -> Batch:
-    agents, width = manifest.asked.agents, len(index)
+    panel, sources = assemble_records(records, index, manifest.asked.agents, manifest.judges)
+    return Batch(
+        manifest=manifest,
+        id_N=tuple(record.id for record in records),
+        panel=panel,
+        sources=sources,
+        gold_N=np.array([-1 if record.gold is None else index[record.gold] for record in records], dtype=np.int64),
+        pooled_N=np.array([not record.exclusions for record in records], dtype=np.bool_),
+        exclusions_N=tuple(record.exclusions for record in records),
+    )
+
+
+def assemble_records(
+    records: Sequence[Record], index: Mapping[str, int], agents: Sequence[str], judges: Sequence[str]
+) -> tuple[Panel, Sources]:
+    """The panel without an anchor, and what anchors are made of; `index` has each label's place.
+
+    Raises:
+        KeyError: a record names a label that the index does not have, or lacks an agent.
+    """
+    width = len(index)
     shape = len(records), len(agents), width
     forward_NKL, place_NKL = np.zeros(shape), np.full(shape, width, dtype=np.int64)
     for case, record in enumerate(records):
@@ -84,27 +104,20 @@ def _gather(records: Sequence[Record], manifest: Manifest, index: Mapping[str, i
             _write(record.posteriors[name], forward_NKL[case, agent], place_NKL[case, agent], index)
     usable_NK = np.any(forward_NKL > 0, axis=-1)
     panel = bare_panel(
-        manifest.domain.labels, agents, (forward_NKL, place_NKL, usable_NK), [record.seed for record in records]
-    ).with_verdicts({judge: _verdicts(judge, records, index) for judge in manifest.judges})
-    return Batch(
-        manifest=manifest,
-        id_N=tuple(record.id for record in records),
-        panel=panel,
-        sources=_sources(records, panel, index),
-        gold_N=np.array([-1 if record.gold is None else index[record.gold] for record in records], dtype=np.int64),
-        pooled_N=np.array([not record.exclusions for record in records], dtype=np.bool_),
-        exclusions_N=tuple(record.exclusions for record in records),
-    )
+        tuple(index), agents, (forward_NKL, place_NKL, usable_NK), [record.seed for record in records]
+    ).with_verdicts({judge: _verdicts(judge, records, index) for judge in judges})
+    return panel, _sources(records, panel, index)
 
 
 def _verdicts(judge: str, records: Sequence[Record], index: Mapping[str, int]) -> Verdicts:
-    """One judge's verdicts; none where it failed, or was not asked because the case failed before."""
+    """One judge's verdicts; none where it failed, or was not asked: the case failed before, or is one to be skipped."""
     shape = len(records), len(index)
     posterior_NL, place_NL = np.zeros(shape), np.full(shape, len(index), dtype=np.int64)
     for case, record in enumerate(records):
         judged = record.verdicts.get(judge)
         _write(judged.posterior if judged else None, posterior_NL[case], place_NL[case], index)
-    return Verdicts(posterior_NL, place_NL, np.any(posterior_NL > 0, axis=-1))
+    asked_N = np.array([judge in record.verdicts for record in records], dtype=np.bool_)
+    return Verdicts(posterior_NL, place_NL, np.any(posterior_NL > 0, axis=-1), asked_N)
 
 
 def _write(stated: Stated | None, forward_L: Array, place_L: Index, index: Mapping[str, int]) -> None:
@@ -134,7 +147,7 @@ def case_ranks(record: Record, index: Mapping[str, int]) -> CaseRanks:
     labels = record.ranks.labels if record.ranks else []
     evidence = record.ranks.evidence if record.ranks else None
     evidence_JM = _rank_JM(record, "evidence", len(labels))
-    present = evidence.present if evidence and (evidence_JM is None or len(evidence_JM)) else []
+    present = evidence.present if evidence and (evidence_JM is None or evidence_JM.shape[-2]) else []
     return CaseRanks(
         label_M=np.array([index[label] for label in labels], dtype=np.int64),
         evidence_JM=evidence_JM,
@@ -147,7 +160,9 @@ def _rank_JM(record: Record, kind: Kind, width: int) -> RankArray | None:
     step = record.ranks.step(kind) if record.ranks else None
     if step is None:
         return np.zeros((0, width), dtype=np.int8)
-    return None if step.ranks is None else np.array(step.ranks, dtype=np.int8).reshape(-1, width)
+    if step.ranks is None or not step.more:
+        return None if step.ranks is None else np.array(step.ranks, dtype=np.int8).reshape(-1, width)
+    return np.array([step.ranks, *step.more], dtype=np.int8)
 
 
 def _foreign(records: Sequence[Record], manifest: Manifest) -> list[Record]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anchor.calibration import PREFIX
 from domains.simplex import Index
 from evaluation.methods import (
     CALIBRATED,
@@ -43,8 +44,10 @@ class Identity:
 
 def count_identities(numbers: Numbers) -> tuple[Identity, ...]:
     """Every identity that the numbers at hand can be held to; one that lacks a number is left out."""
-    found = [*_pool(numbers), *_unanimity(numbers), *_same_counts(numbers), *_ranks(numbers), *_grids(numbers)]
-    for calibrated in (CALIBRATED, CLASS_BIAS):
+    found = [*_pool(numbers), *_unanimity(numbers), *_skipped(numbers), *_same_counts(numbers), *_ranks(numbers)]
+    found += _grids(numbers)
+    named = [anchor for anchor in numbers.anchors if anchor.startswith(PREFIX)]
+    for calibrated in (CALIBRATED, CLASS_BIAS, *named):
         found += calibration_identities(numbers, numbers, numbers.main_anchor, calibrated)
     return tuple(found)
 
@@ -54,7 +57,8 @@ def case_identities(evaluation: Evaluation) -> tuple[Identity, ...]:
     methods, unanimous_N = evaluation.methods, ~evaluation.pool.disagree_N
     top_N = evaluation.top_NK[:, 0]
     found = []
-    for key in _unanimous_methods(evaluation.anchors):
+    skipping = [judge for judge, case_N in evaluation.skipped.items() if case_N.any()]
+    for key in [*_unanimous_methods(evaluation.anchors), *skipping]:
         method = methods.get(key)
         if method is not None and method.label_N is not None:
             moved = int((unanimous_N & (method.label_N != top_N)).sum())
@@ -115,7 +119,8 @@ def _draws(numbers: Numbers, method: str) -> int:
 
 
 def _unanimous_methods(anchors: tuple[str, ...]) -> list[str]:
-    """What must give the label that all agents give: without a judge, and without the anchor's own mass."""
+    """What must give the label that all agents give: without a judge that is asked, and without the anchor's own
+    mass."""
     keys = [*FORWARD_RULES, RANDOM, RANDOM_EXPECTED, "minjs", "fwdjs", alone("mean_forward")]
     keys += [headed(head, anchor) for anchor in anchors for head in ("minjs", "fwdjs")]
     return [*keys, headed("loglin", "mean_forward")]
@@ -124,7 +129,7 @@ def _unanimous_methods(anchors: tuple[str, ...]) -> list[str]:
 def _unanimity(numbers: Numbers) -> Iterator[Identity]:
     """correct(All) − correct(Disagree) is one constant U. What was scored on other cases is left to `same_pool`."""
     expected = numbers.unanimous_right
-    for key in _unanimous_methods(numbers.anchors):
+    for key in [*_unanimous_methods(numbers.anchors), *_skipping(numbers)]:
         on_all, on_disagree = numbers.share(key, "all"), numbers.share(key, "disagree")
         draws = _draws(numbers, key)
         if on_all is None or on_disagree is None or on_all.of != numbers.cases["all"] * draws:
@@ -132,6 +137,19 @@ def _unanimity(numbers: Numbers) -> Iterator[Identity]:
         constant = on_all.correct - on_disagree.correct
         detail = f"All − Disagree = {constant:g}, U = {expected}" + (f" × {draws}" if draws > 1 else "")
         yield Identity(f"unanimous:{key}", constant == expected * draws, detail)
+
+
+def _skipping(numbers: Numbers) -> list[str]:
+    """The judges that were not to be asked where the agents agree."""
+    return [judge for judge, slices in numbers.skipped.items() if any(slices.values())]
+
+
+def _skipped(numbers: Numbers) -> Iterator[Identity]:
+    """What is skipped is every unanimous case, and no other."""
+    for judge in _skipping(numbers):
+        skipped, unanimous = numbers.skipped[judge], numbers.cases["all"] - numbers.cases["disagree"]
+        detail = f"skipped {skipped['all']} on All and {skipped['disagree']} on Disagree; {unanimous} are unanimous"
+        yield Identity(f"skipped:{judge}", (skipped["all"], skipped["disagree"]) == (unanimous, 0), detail)
 
 
 def _same_counts(numbers: Numbers) -> Iterator[Identity]:

@@ -72,6 +72,16 @@ def resampled_means(right_NM: Array, resamples: int, seed: int) -> Array:
     )
 
 
+def interval_of(value_B: Array) -> Interval:
+    """The 95 % percentile interval of B resampled values. Infinite ones (a crossing beyond every level) keep their
+    place in the order, and an end that falls among them is infinite."""
+    if np.isfinite(value_B).all():
+        return _interval(_ends(value_B))
+    outside = (1.0 - LEVEL) / 2
+    low, high = np.quantile(value_B, [outside, 1.0 - outside], method="inverted_cdf")
+    return Interval(float(low), float(high))
+
+
 def _ends(value_BM: Array) -> Array:
     outside = (1.0 - LEVEL) / 2
     return np.round(np.quantile(value_BM, [outside, 1.0 - outside], axis=0), 12) + 0.0  # a difference of 0 is 0

@@ -16,8 +16,9 @@ from domains.errors import BadInput, Fault
 MANIFEST_FILE = "run.toml"
 FORMAT: Final = 1
 """The version of a run folder's files."""
-_UNCOMPARED = frozenset({"id", "created", "dataset.path"})
-"""What may differ when a run is resumed: the same bytes may lie elsewhere now."""
+_UNCOMPARED = frozenset({"id", "created", "dataset.path", "versions.service"})
+"""What may differ when a run is resumed: the same bytes may lie elsewhere now, and what bears on the records has
+versions of its own (docs/decisions/0012)."""
 
 
 class _Table(BaseModel):
@@ -25,7 +26,8 @@ class _Table(BaseModel):
 
 
 class Versions(_Table):
-    """What made the run: the service's version, and the hashes of every prompt, persona and calibration, by name."""
+    """What made the run: the version of the service that began it, for information, and the hashes of every prompt,
+    parser, persona and calibration, by name."""
 
     service: str
     prompts: dict[str, str]
@@ -58,12 +60,15 @@ class Asked(_Table):
 
 
 class ParameterEntry(_Table):
-    """Parameters of the aggregators, and where the ranks come from."""
+    """Parameters of the aggregators, where the ranks come from (`table` is the digest of a frozen table), and whether
+    judges skipped the unanimous cases."""
 
     tau: float
     w_r: float
     seed: int
     elicitation: Literal["per_case", "table"]
+    table: str = ""
+    skip_unanimous: bool = False
 
 
 class Rules(_Table):

@@ -56,7 +56,7 @@ class Numbers:
         collisions: what `plurality` has in common with R alone, GenF alone and the agents pooled.
         unanimous_right: U, the unanimous cases whose one label is right.
         unclear_nearest: see `ranking.unclear_nearest`.
-        fallback: the cases in which plurality stands in for a judge.
+        fallback: the cases in which plurality stands in for a judge. `skipped`: those that it was not to hear.
         shortlist: None for a slice of no case.
         comparisons, risk: every method against the best forward-only rule; the final decision's risk and coverage.
     """
@@ -76,6 +76,7 @@ class Numbers:
     collisions: Mapping[str, Mapping[Slice, Collision]] = field(default_factory=dict)
     unclear_nearest: Mapping[Slice, int] = field(default_factory=dict)
     fallback: Mapping[str, Mapping[Slice, int]] = field(default_factory=dict)
+    skipped: Mapping[str, Mapping[Slice, int]] = field(default_factory=dict)
     shortlist: Mapping[Slice, Shortlist | None] = field(default_factory=dict)
     comparisons: Mapping[Slice, Comparisons] = field(default_factory=dict)
     risk: Mapping[Slice, tuple[RiskCoverage, ...]] = field(default_factory=dict)
@@ -114,10 +115,8 @@ def numbers_of(evaluation: Evaluation, backbone: str, *, resamples: int | None =
         },
         collisions=_collisions(evaluation, masks),
         unclear_nearest={name: int(evaluation.unclear_N[mask_N].sum()) for name, mask_N in masks.items()},
-        fallback={
-            judge: {name: int((case_N & mask_N).sum()) for name, mask_N in masks.items()}
-            for judge, case_N in evaluation.fallback.items()
-        },
+        fallback=_counted(evaluation.fallback, masks),
+        skipped=_counted(evaluation.skipped, masks),
         shortlist={name: _shortlist(evaluation, mask_N) for name, mask_N in masks.items()},
         comparisons={name: compare(evaluation, name, resamples=resamples, seed=seed) for name in SLICES},
         risk={name: risk_coverage(evaluation, name) for name in SLICES},
@@ -127,6 +126,14 @@ def numbers_of(evaluation: Evaluation, backbone: str, *, resamples: int | None =
 def _share(method: Method, mask_N: Mask) -> Share:
     correct = round(float(method.right_N[mask_N].sum()) * method.draws, 9)
     return Share(int(correct) if correct.is_integer() else correct, int(mask_N.sum()) * method.draws)
+
+
+def _counted(marked: Mapping[str, Mask], masks: Mapping[Slice, Mask]) -> dict[str, dict[Slice, int]]:
+    """How many cases of each slice are marked for each judge."""
+    return {
+        judge: {name: int((case_N & mask_N).sum()) for name, mask_N in masks.items()}
+        for judge, case_N in marked.items()
+    }
 
 
 def _collisions(evaluation: Evaluation, masks: Mapping[Slice, Mask]) -> dict[str, dict[Slice, Collision]]:

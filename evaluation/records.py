@@ -28,19 +28,27 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
+Ranks = list[list[Annotated[int, Field(ge=-1, le=6)]]]
+
+
 class StepRanks(_Part):
     """One elicitation step: a row of ranks (-1: nobody rated the pair) for each finding asked about, a column for each
-    label. `ranks` is None where the step failed; no rows: there was nothing to ask about."""
+    label. `ranks` is None where the step failed; no rows: there was nothing to ask about. `more` has the other answers
+    of an elicitation table, each as `ranks`; a pair's answers count together as one."""
 
     findings: list[str]
     present: list[bool]
-    ranks: list[list[Annotated[int, Field(ge=-1, le=6)]]] | None
+    ranks: Ranks | None
+    more: list[Ranks] = Field(default_factory=list)
 
 
 class Elicited(_Part):
-    """The ranks of one case over `labels`. A step that the run did not ask for is None."""
+    """The ranks of one case over `labels`. A step that the run did not ask for is None. `source` is where they come
+    from, `table` the digest of a frozen table."""
 
     labels: list[str]
+    source: Literal["per_case", "table"] = "per_case"
+    table: str = ""
     evidence: StepRanks | None = None
     context: StepRanks | None = None
 
@@ -94,7 +102,8 @@ class Record(_Part):
     `causes` says why a question got no answer, by who or what asked: an agent's name, `generic`, `evidence`,
     `context`, `judge:NAME`. `posteriors` has every agent, None where it failed; `generic` is GenF's, None where it
     failed or was not asked for; `ranks` is None where nothing was elicited; `verdicts` has every judge that was asked,
-    None where it failed. `decisions` is empty where the case failed. `stand_in` tells that a simulated model answered.
+    None where it failed (a case with too few answers is put to none, nor is a unanimous one that judges are to skip).
+    `decisions` is empty where the case failed. `stand_in` tells that a simulated model answered.
     `seed` keys the case's shuffles.
     """
 

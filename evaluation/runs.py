@@ -11,6 +11,8 @@ from evaluation.manifest import MANIFEST_FILE, Manifest, read_manifest
 from evaluation.records import Record, decode_record
 
 RESULTS_FILE = "results.ndjson"
+TABLE_FILE = "table.json"
+"""The elicitation table of a run that takes its ranks from one."""
 BATCH = 1_000
 """Cases of one batch of arrays."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from aggregators import AGGREGATORS, ANCHORED, DEFAULTS, JUDGES, Panel, Parameters
 from aggregators.decision import Confidence, Decisions, confidence, decide, decide_alone, settle
-from aggregators.judges import fallback_N
+from aggregators.judges import fallback_N, skipped_N
 from anchor.anchors import ANCHORS, Anchor, Anchored, Partiality, Sources
 from anchor.network import Step
 from domains.simplex import Array, Index, Mask
@@ -69,7 +69,8 @@ class Evaluation:
     """One run, scored. Arrays have one row for each case of the pool.
 
     `methods` are called as `evaluation.methods` says. `fallback` marks the cases in which plurality stands in for a
-    judge without a verdict; they stay in the pool. `unclear_N`: see `ranking.unclear_nearest`. `confidence` is that of
+    judge without a verdict; they stay in the pool. `skipped` marks those that it was not to be asked about, being
+    unanimous. `unclear_N`: see `ranking.unclear_nearest`. `confidence` is that of
     `final`: the setting's, or `range` where that is a head without its anchor.
     """
 
@@ -82,6 +83,7 @@ class Evaluation:
     top_NK: Index
     unclear_N: Mask
     fallback: Mapping[str, Mask]
+    skipped: Mapping[str, Mask]
     confidence: Confidence
     shortlist_N: Index
     gold_listed_N: Mask
@@ -128,6 +130,8 @@ def evaluate(
     if main.anchored_N.any():
         methods |= _sweeps(main, setting, score)
     final = setting.final if main.anchored_N.any() or setting.final not in ANCHORED else "range"
+    concluded = decide(final, main, setting.parameters)
+    methods.setdefault(final, score(concluded))
     return Evaluation(
         setting=setting,
         pool=pool,
@@ -138,7 +142,8 @@ def evaluate(
         top_NK=panel.top_NK[pool.row_N],
         unclear_N=(unclear_nearest(main, decide("minjs", main)) & main.anchored_N)[pool.row_N],
         fallback={name: fallback_N(name, panel)[pool.row_N] for name in panel.verdicts},
-        confidence=_rows(confidence(main, decide(final, main, setting.parameters)), pool.row_N),
+        skipped={name: skipped_N(name, panel)[pool.row_N] for name in panel.verdicts},
+        confidence=_rows(confidence(main, concluded), pool.row_N),
         shortlist_N=panel.shortlist_NL.sum(axis=-1)[pool.row_N],
         gold_listed_N=panel.shortlist_NL[pool.row_N, pool.gold_N],
     )

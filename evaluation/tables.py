@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple
 
+from anchor.calibration import PREFIX
 from evaluation.cells import QUADRANTS, Cell, Column, accuracy_cell, gain_cell, phi_cell, pi_cell, quadrant_cell
 from evaluation.methods import (
     CALIBRATED,
@@ -41,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`source` is where the paper has it."""
+    """`source` is where the paper has it; empty where it does not."""
 
     name: str
     title: str
@@ -81,6 +82,7 @@ _ANCHOR_TITLE = {
     "reverse": "R", "mean_forward": "MeanF", "generic_forward": "GenF", "reverse_likelihood": "R_lik",
     "reverse_prior": "R_prior",
 }  # fmt: skip
+_PARAMETER_TITLE = {"w_r": "w_R", "tau": "τ"}
 _REFERENCES = ((alone("reverse"), "R"), (alone("generic_forward"), "GenF"), (EVERY_AGENT, "each agent"))
 
 
@@ -103,11 +105,14 @@ def all_tables(backbones: Sequence[Numbers]) -> tuple[Table, ...]:
 
 
 def further_tables(backbones: Sequence[Numbers]) -> tuple[Table, ...]:
-    """What the paper shows as a figure or not at all: the order by the other anchors, and LogLin over τ."""
+    """What the paper shows as a figure or not at all: the order by the other anchors, LogLin over τ, and calibrations
+    that go by name."""
+    named = dict.fromkeys(name for numbers in backbones for name in numbers.anchors if name.startswith(PREFIX))
     return (
         rank_table(backbones, "mean_forward"),
         rank_table(backbones, "generic_forward"),
         weight_table(backbones, "tau", (0.0, 1.0, 2.0, 5.0, 10.0, 20.0)),
+        *((named_anchor_table(backbones, tuple(named)),) if named else ()),
     )
 
 
@@ -128,6 +133,12 @@ def one_factor_table(backbones: Sequence[Numbers]) -> Table:
     """The same for the two factors of R."""
     anchors = ("reverse_likelihood", "reverse_prior")
     return _by_anchor(_Heading("one_factor", "One factor of R as the anchor", "appendix C"), anchors, backbones)
+
+
+def named_anchor_table(backbones: Sequence[Numbers], named: Sequence[str]) -> Table:
+    """The same for R and the calibrations that were asked for by name, which were fitted to other cases."""
+    heading = _Heading("named_anchors", "R and calibrations of it by name, alone and beside the heads", "")
+    return _by_anchor(heading, ("reverse", *named), backbones)
 
 
 def rank_table(backbones: Sequence[Numbers], anchor: str = "reverse") -> Table:
@@ -154,8 +165,8 @@ def weight_table(
         for name in SLICES
         for value in values
     ]
-    title = f"LogLin over {parameter}"
-    heading = _Heading(f"{parameter}_sweep", title, "appendix D")
+    title = f"LogLin over {_PARAMETER_TITLE[parameter]}"
+    heading = _Heading(f"{parameter}_sweep", title, "appendix D" if parameter == "w_r" else "")
     return _by_backbone(heading, columns, backbones, accuracy_cell)
 
 
@@ -211,7 +222,7 @@ def _by_anchor(heading: _Heading, anchors: Sequence[str], backbones: Sequence[Nu
     rows = tuple(
         Row(
             numbers.backbone,
-            _ANCHOR_TITLE[anchor],
+            _ANCHOR_TITLE.get(anchor, anchor),
             tuple(accuracy_cell(numbers, replace(column, key=headed(column.key, anchor))) for column in columns),
         )
         for numbers in backbones

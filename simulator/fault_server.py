@@ -10,9 +10,10 @@ import json
 import os
 import socket
 import struct
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +46,7 @@ class Received:
     target: str
     headers: dict[str, str]
     body: bytes
+    at: float = field(default_factory=time.time)
 
     @property
     def keeps(self) -> bool:
@@ -55,8 +57,9 @@ class Received:
 class Journal:
     """What was really answered, a line of JSON for each chat completion. It quotes replies, and so the cases.
 
-    `digest`: SHA-256 of the request's body; `attempt`: how often that body was asked; `asked`: the name of its schema;
-    `fault`: a class or `ok`; `status`, `finish_reason`, `text`: what a client that waits can read, else null.
+    `at`: when the request had come, in seconds since 1970; `digest`: SHA-256 of its body; `attempt`: how often that
+    body was asked; `asked`: the name of its schema; `fault`: a class or `ok`; `status`, `finish_reason`, `text`: what a
+    client that waits can read, else null.
     A line is written before its answer is sent: nothing arrives that is not in the journal.
     """
 
@@ -81,6 +84,7 @@ class Journal:
         answer = sent.answer if sent.complete else None
         choice = _first_choice(answer.body) if answer is not None else {}
         line = {
+            "at": round(request.at, 4),
             **drawn._asdict(),
             "asked": _asked(request.body),
             "status": answer.status if answer is not None else None,

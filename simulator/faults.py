@@ -17,11 +17,13 @@ import numpy as np
 
 from domains.errors import BadInput, Cause, Fault
 from simulator import draws
+from simulator.askers import asker
 
 OK = "ok"
 """What is drawn where no fault is."""
 MOST_REMEMBERED = 200_000
 """Contents whose repeats are counted; the oldest is forgotten first, and its count begins again."""
+EVERYBODY = ""
 _SLACK = 1e-9
 
 
@@ -90,11 +92,13 @@ class Drawn(NamedTuple):
 
 @dataclass(slots=True)
 class Faults:
-    """Rates by class, and the draws made from them. `rates` are shares of all requests; what is left of 1 is `ok`."""
+    """Rates by class, and the draws made from them. `rates` are shares of all requests; what is left of 1 is `ok`.
+    Whoever has rates of its own in `chosen` (by its name as an asker) meets those instead."""
 
     rates: Mapping[str, float] = field(default_factory=dict)
     pace: Pace = field(default_factory=Pace)
     seed: int = 0
+    chosen: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     _asked: dict[bytes, int] = field(default_factory=dict)
 
     @property
@@ -111,19 +115,22 @@ class Faults:
             del self._asked[next(iter(self._asked))]
         row = np.array([draws.key("fault", self.seed, digest.hex())], np.uint64)
         place = float(draws.uniform(row, draws.keys("attempt", [attempt]))[0])
-        return Drawn(digest.hex(), attempt, self._at(place))
+        rates = self.chosen.get(asker(body), self.rates) if self.chosen else self.rates
+        return Drawn(digest.hex(), attempt, _at(place, rates))
 
-    def _at(self, place: float) -> str:
-        upper = 0.0
-        for name in KINDS:
-            upper += self.rates.get(name, 0.0)
-            if place < upper:
-                return name
-        return OK
+
+def _at(place: float, rates: Mapping[str, float]) -> str:
+    upper = 0.0
+    for name in KINDS:
+        upper += rates.get(name, 0.0)
+        if place < upper:
+            return name
+    return OK
 
 
 def read_faults(stated: str, seed: int = 0) -> Faults:
-    """The faults of a specification: `429=0.06,drip=0.01,drip_s=0.5`, or a TOML file of the same names.
+    """The faults of a specification: `429=0.06,drip=0.01,drip_s=0.5`, or a TOML file of the same names. `500@cot=1`
+    is the rate at which one asker meets a class; it then meets no other but those stated for it.
 
     Raises:
         BadInput: the file cannot be read, a name is unknown or stated twice, a rate is no number within 0…1, the rates
@@ -134,12 +141,18 @@ def read_faults(stated: str, seed: int = 0) -> Faults:
     faults = [fault for name, value in values.items() for fault in _faults(name, value, durations)]
     if faults:
         raise BadInput(faults)
-    rates = {name: float(str(value)) for name, value in values.items() if name in KINDS}
-    total = math.fsum(rates.values())
-    if total > 1.0 + _SLACK:
-        raise BadInput.at("--faults", f"the rates sum to {total:g}, which is more than 1")
+    rates: dict[str, dict[str, float]] = {EVERYBODY: {}}
+    for name, value in values.items():
+        kind, _, who = name.partition("@")
+        if kind in KINDS:
+            rates.setdefault(who, {})[kind] = float(str(value))
+    for who, theirs in rates.items():
+        total = math.fsum(theirs.values())
+        if total > 1.0 + _SLACK:
+            where = f"--faults @{who}" if who else "--faults"
+            raise BadInput.at(where, f"the rates sum to {total:g}, which is more than 1")
     pace = Pace(**{name: float(str(value)) for name, value in values.items() if name in durations})
-    return Faults(rates, pace, seed)
+    return Faults(rates.pop(EVERYBODY), pace, seed, rates)
 
 
 def _from_text(stated: str) -> dict[str, object]:
@@ -165,7 +178,8 @@ def _from_file(path: Path) -> dict[str, object]:
 
 def _faults(name: str, value: object, durations: set[str]) -> list[Fault]:
     where = f"--faults {name}"
-    if name not in KINDS and name not in durations:
+    kind, at, who = name.partition("@")
+    if (kind not in KINDS and name not in durations) or (at and not who):
         return [Fault(where, f"is no class of faults; {_known()}")]
     number = _number(value)
     if name in durations:

@@ -27,16 +27,19 @@ def create_simulator(
     seed: int = 0,
     shapes: Shapes = "usual",
     latency: float | None = None,
+    obedience: float = 0.0,
 ) -> Starlette:
     """The ASGI app that answers about these packs.
 
     Every reply carries `system_fingerprint: "crosspath-stand-in"` and is the same for the same body. `latency`:
-    seconds that every completion takes. Keys are not looked at.
+    seconds that every completion takes. `obedience`: the share of questions in which instructions in a case's text are
+    obeyed. Keys are not looked at.
 
     Raises:
         BadInput: as `StandIn`.
     """
-    endpoints = _Endpoints(StandIn(pack_paths, profile=profile, seed=seed, shapes=shapes), latency)
+    stand_in = StandIn(pack_paths, profile=profile, seed=seed, shapes=shapes, obedience=obedience)
+    endpoints = _Endpoints(stand_in, latency)
     return Starlette(
         routes=[
             Route("/v1/chat/completions", endpoints.complete, methods=["POST"]),

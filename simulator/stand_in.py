@@ -15,6 +15,7 @@ from domains.question import Message
 from domains.simplex import Array, Index
 from simulator import draws
 from simulator.judging import Analysis, analyse, concluded, heard
+from simulator.obedience import obey, obeys, ordered
 from simulator.profiles import load_profiles
 from simulator.prompt_reader import BackwardPrompt, ForwardPrompt, JudgePrompt, Pack, read_prompt
 from simulator.replies import Dice, Reply, Shapes, Style, Table, write_analysis, write_posterior, write_ratings
@@ -43,20 +44,27 @@ class Ask:
 class StandIn:
     """The packs that are known, and a world for each profile that was asked for.
 
-    `profile` overrides the packs' own default, `seed` draws other backbones with the same sizes of error.
+    `profile` overrides the packs' own default, `seed` draws other backbones with the same sizes of error. `obedience`
+    is the share of questions in which instructions in a case's text are obeyed.
 
     Raises:
         BadInput: a pack is broken or has no knowledge, or no pack has the profile.
     """
 
     def __init__(
-        self, pack_paths: Sequence[Path], *, profile: str | None = None, seed: int = 0, shapes: Shapes = "usual"
+        self,
+        pack_paths: Sequence[Path],
+        *,
+        profile: str | None = None,
+        seed: int = 0,
+        shapes: Shapes = "usual",
+        obedience: float = 0.0,
     ) -> None:
         self._packs = tuple(load_pack(path) for path in pack_paths)
         self._profiles = {
             pack.domain.name: load_profiles(path) for pack, path in zip(self._packs, pack_paths, strict=True)
         }
-        self._profile, self._seed, self._shapes = profile, seed, shapes
+        self._profile, self._seed, self._shapes, self._obedience = profile, seed, shapes, obedience
         self._worlds: dict[tuple[str, str], World] = {}
         if profile is not None and f"{MODEL}-{profile}" not in self.models:
             raise BadInput.at("profile", f"unknown; there are {', '.join(sorted(self._names()))}")
@@ -82,6 +90,10 @@ class StandIn:
         world = self._world(prompt.pack, ask.model)
         dice = Dice(draws.key("reply", self._seed, ask.model, ask.seed, ask.messages))
         style = Style(self._shapes, ask.form != "text", dice)
+        if self._obedience and obeys(dice, self._obedience):
+            order = ordered(ask.messages, prompt.pack.domain.label_names)
+            if order is not None:
+                return obey(prompt, order, style)
         if isinstance(prompt, ForwardPrompt):
             return _judge(prompt, world, ask.seed, style)
         if isinstance(prompt, JudgePrompt):

@@ -14,9 +14,10 @@ Backward, for the same pair:
 
 E, E', C, A, B are standard normal. E and E' belong to (backbone, label, root of the finding) and never change; C to
 (backbone, case, label); A also to the agent and the sample; B to (the findings of the question, pair, sample). A share
-`hidden` of a case's roots is overlooked, in both directions. A forward judgement counts the values of one root once;
-backward, each value is a finding of its own, rated as its root is. Parameters are fitted
-(simulator/fitting.py). It is a world to test code in, not evidence about language models.
+`hidden` of a case's roots is overlooked, in both directions; another sample overlooks others. So two backward questions
+about one pair (a case's own and one that fills a table) share its misbelief, and differ by jitter and oversights. A
+forward judgement counts the values of one root once; backward, each value is a finding of its own, rated as its root
+is. Parameters are fitted (simulator/fitting.py). It is a world to test code in, not evidence about language models.
 """
 
 from dataclasses import dataclass
@@ -176,13 +177,14 @@ class World:
         row_J = self.root_key_J ^ np.uint64(draws.key("misbelief", self.backbone, direction))
         return draws.normal(row_J[:, None], self.label_key_L)
 
-    def noticed(self, stated: Stated) -> Mask:
+    def noticed(self, stated: Stated, sample: int = 0) -> Mask:
         """Which stated findings count at all: those that are known of and not overlooked. Shape [T]."""
         evidence_T = self.is_evidence_J[stated.finding_T]
         key_T = np.where(
             evidence_T, stated.kind_key_N["evidence"][stated.case_T], stated.kind_key_N["context"][stated.case_T]
         )
-        seen_T = draws.uniform(key_T ^ np.uint64(draws.key("hidden")), self.root_key_J[stated.finding_T])
+        names = ("hidden", sample) if sample else ("hidden",)
+        seen_T = draws.uniform(key_T ^ np.uint64(draws.key(*names)), self.root_key_J[stated.finding_T])
         return (seen_T >= self.profile.hidden) & self.knowledge.known_J[stated.finding_T]
 
     def terms(self, stated: Stated) -> Array:
@@ -227,7 +229,7 @@ class World:
         key_T ^= np.uint64(draws.key("jitter", self.backbone, sample))
         jitter_TL = self.profile.jitter * draws.normal(key_T[:, None], self.label_key_L)
         rank_TL = np.rint(self.rated_JL[finding_T] + jitter_TL).clip(0, HIGHEST_RANK)
-        return np.where(self.noticed(stated)[rows, None], rank_TL, FLAT_RANK[kind]).astype(np.int64)
+        return np.where(self.noticed(stated, sample)[rows, None], rank_TL, FLAT_RANK[kind]).astype(np.int64)
 
 
 def state(domain: Domain, cases: list[list[tuple[int, bool]]]) -> Stated:

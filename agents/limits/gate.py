@@ -3,22 +3,27 @@
 Two lanes, first in first out within each. Interactive requests go first; while batch requests wait, one in five of
 those let through is theirs. Only the one in front asks whether there is room, so a thousand waiters cost nothing and
 nobody overtakes.
+
+It also learns from what became of requests: how many the server takes at once (`adaptive.py`), and whether it is down
+(`agents/breaker.py`). While it is down interactive requests are told at once, and batch requests wait for it.
 """
 
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from secrets import SystemRandom
-from typing import Literal
 
+from agents.breaker import Breaker, Pass, Pauses
 from agents.deadline import Deadline
+from agents.evidence import NO_EVIDENCE, Evidence
+from agents.lane import Lane
+from agents.limits.adaptive import Adaptive
 from agents.limits.rates import Lease, Rates, Refused
-from domains.errors import AskFailed
-
-Lane = Literal["interactive", "batch"]
+from domains.errors import AskFailed, Cause
 
 BATCH_TURN = 5
 """While batch requests wait, every so manieth turn is theirs."""
@@ -32,6 +37,10 @@ FIRST = 0.1
 """The part of that time within which the first goes."""
 SAME_PAUSE_S = 0.05
 DRAW = SystemRandom().random
+OUTAGE = Pauses(failures=20, first_s=1.0, most_s=30.0)
+"""When a server is taken to be down (docs/decisions/0015)."""
+UNTIL_RELEASE_S = 60.0
+"""Whoever waits for another's slot is woken when it is given back."""
 QUEUE_SLACK_S = 2.0
 """What a queue may be faster than its limit says: a second's burst, and turns about to be taken."""
 
@@ -44,19 +53,31 @@ class _Waiter:
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     failure: AskFailed | None = None
 
+    def fail(self, failure: AskFailed) -> None:
+        """It is not to wait any longer."""
+        self.failure = failure
+        self.wake.set()
+
 
 @dataclass(slots=True)
 class Slot:
-    """One request under way. `tokens` is what it really took, once that is known."""
+    """One request under way. `tokens` is what it really took and `evidence` what it tells of the server, once these
+    are known. A `probe` finds out whether a server that was down is up again."""
 
+    probe: bool
     tokens: float | None = None
+    evidence: Evidence = NO_EVIDENCE
 
 
 class Limits:
-    """How much may be asked of one backbone at a time, and per minute."""
+    """How much may be asked of one backbone at a time, and per minute. What is learned from its server is learned by
+    each process for itself."""
 
-    def __init__(self, rates: Rates, draw: Callable[[], float] = DRAW) -> None:
+    def __init__(self, rates: Rates, draw: Callable[[], float] = DRAW, breaker: Breaker | None = None) -> None:
         self.rates = rates
+        self.breaker = breaker or Breaker(OUTAGE)
+        self.adaptive = Adaptive(rates.declared.concurrency)
+        self._outage: Cause = "connection"
         self._draw = draw
         self._lanes: dict[Lane, OrderedDict[_Waiter, None]] = {"interactive": OrderedDict(), "batch": OrderedDict()}
         self._since_batch = 0
@@ -75,6 +96,15 @@ class Limits:
         """Requests that wait for a slot now."""
         return sum(map(len, self._lanes.values()))
 
+    def waiting_in(self, lane: Lane) -> int:
+        """Those of one lane."""
+        return len(self._lanes[lane])
+
+    @property
+    def outage(self) -> Cause | None:
+        """What the server failed with when it was taken to be down; None while it is not."""
+        return None if self.breaker.state == "closed" else self._outage
+
     @property
     def paused_s(self) -> float:
         """Seconds for which nobody may send."""
@@ -89,16 +119,18 @@ class Limits:
         `tokens` says how many it will probably take; it is asked when the turn comes, since more is known then.
 
         Raises:
-            AskFailed: `rate_limited`, at once, when no slot can be had by the deadline; `retry_after_s` says when.
+            AskFailed: at once, when no slot can be had by the deadline (`rate_limited`) or the server is down (its
+                cause); `retry_after_s` says when.
         """
-        lease = await self._admitted(_Waiter(lane, tokens, deadline))
-        slot = Slot()
+        lease, given = await self._admitted(_Waiter(lane, tokens, deadline))
+        slot = Slot(given.probe)
         self._in_flight += 1
         try:
             yield slot
         finally:
             self._in_flight -= 1
             self.rates.release(lease, slot.tokens)
+            self._learn(given, slot.evidence)
             self._call_front()
 
     def pause(self, seconds: float) -> None:
@@ -110,18 +142,32 @@ class Limits:
         """Give back what is held open."""
         await self.rates.close()
 
-    async def _admitted(self, waiter: _Waiter) -> Lease:
+    def _learn(self, given: Pass, met: Evidence) -> None:
+        """What became of a request."""
+        before = self.breaker.state
+        if met.verdict == "down" and met.cause is not None and before != "open":
+            self._outage = met.cause
+        self.breaker.settle(given, met.verdict)
+        if before == "closed" and self.breaker.state == "open":
+            self.adaptive.restart()
+            self._tell_impatient()
+        if met.verdict != "unknown":
+            pause_s = self.adaptive.count(refused=met.overloaded)
+            if pause_s > 0.0:
+                self.pause(pause_s)
+
+    async def _admitted(self, waiter: _Waiter) -> tuple[Lease, Pass]:
         self._refuse_if_hopeless(waiter)
         self._lanes[waiter.lane][waiter] = None
         try:
-            lease = await self._wait_in_front(waiter)
+            admitted = await self._wait_in_front(waiter)
             self._count_turn(waiter)
-            return lease
+            return admitted
         finally:
             del self._lanes[waiter.lane][waiter]
             self._call_front()
 
-    async def _wait_in_front(self, waiter: _Waiter) -> Lease:
+    async def _wait_in_front(self, waiter: _Waiter) -> tuple[Lease, Pass]:
         while True:
             waiter.wake.clear()
             if waiter.failure is not None:
@@ -129,16 +175,30 @@ class Limits:
             if self._front() is not waiter:
                 await waiter.wake.wait()
                 continue
-            held_back = self._not_before - _now()
-            if held_back > 0.0:
-                await _doze(waiter.wake, held_back)
+            hindered_s = self._hindered_s(waiter)
+            if hindered_s > 0.0:
+                await _doze(waiter.wake, hindered_s)
                 continue
             outcome = await self.rates.reserve(waiter.tokens())
-            if not isinstance(outcome, Refused):
-                return outcome
-            if outcome.paused:
-                self._hold_back(outcome.wait_s)
-            await _doze(waiter.wake, outcome.wait_s)
+            if isinstance(outcome, Refused):
+                if outcome.paused:
+                    self._hold_back(outcome.wait_s)
+                await _doze(waiter.wake, outcome.wait_s)
+                continue
+            given = self.breaker.enter()
+            if given is None:  # it opened while the rates were asked
+                self.rates.release(outcome, 0.0)
+                continue
+            if given.probe:
+                self._tell_impatient()
+            return outcome, given
+
+    def _hindered_s(self, waiter: _Waiter) -> float:
+        """Seconds for which the one in front need not ask for a slot."""
+        self._refuse_if_down(waiter)
+        if self._in_flight >= self.adaptive.limit:
+            return UNTIL_RELEASE_S
+        return max(self._not_before - _now(), self.breaker.retry_after_s)
 
     def _front(self) -> _Waiter | None:
         interactive, batch = self._lanes["interactive"], self._lanes["batch"]
@@ -162,18 +222,49 @@ class Limits:
 
     def _hold_back(self, seconds: float) -> None:
         until = _now() + min(seconds, LONGEST_PAUSE_S)
-        if until <= self._paused_until + SAME_PAUSE_S:
+        later = until - self._paused_until
+        if later <= SAME_PAUSE_S:
+            self._move_pause(max(0.0, later))
             return
         spread = min(max(SPREAD * seconds, SPREAD_S[0]), SPREAD_S[1])
         self._paused_until, self._spread_until = until, until + spread
         self._not_before = until + FIRST * self._draw() * spread
-        for lane in self._lanes.values():
-            for waiter in lane:
-                if waiter.deadline is not None and waiter.deadline.at <= until:
-                    waiter.failure = _held_back_too_long(self.paused_s)
-                    waiter.wake.set()
+        for waiter in self._waiters():
+            if waiter.deadline is not None and waiter.deadline.at <= until:
+                waiter.fail(_held_back_too_long(self.paused_s))
+
+    def _move_pause(self, seconds: float) -> None:
+        """Another's word on the same pause, told a little later: nobody may come before that either."""
+        self._paused_until += seconds
+        self._spread_until += seconds
+        self._not_before += seconds
+
+    def _tell_impatient(self) -> None:
+        """Everyone who does not wait for a server that is down."""
+        for waiter in self._waiters():
+            if not self._waits_for_server(waiter):
+                waiter.fail(self._down())
+
+    def _waiters(self) -> Iterator[_Waiter]:
+        return chain.from_iterable(self._lanes.values())
+
+    def _waits_for_server(self, waiter: _Waiter) -> bool:
+        """A batch has time, as long as its deadline lets it."""
+        if waiter.lane == "interactive":
+            return False
+        return waiter.deadline is None or waiter.deadline.remaining() > self.breaker.retry_after_s
+
+    def _refuse_if_down(self, waiter: _Waiter) -> None:
+        if self.breaker.refuses and not self._waits_for_server(waiter):
+            raise self._down()
+
+    def _down(self) -> AskFailed:
+        return AskFailed(
+            self._outage, f"not sent: the server is taken to be down ({self._outage})", self.breaker.retry_after_s
+        )
 
     def _refuse_if_hopeless(self, waiter: _Waiter) -> None:
+        self._refuse_if_down(waiter)
         if waiter.deadline is None:
             return
         remaining = waiter.deadline.remaining()

@@ -10,17 +10,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import structlog
 from redis.exceptions import RedisError
 
 from agents.limits.local import LocalRates
 from agents.limits.rates import TOLERANCE_S, Declared, Lease, Refused, interval_s
-from agents.redis_client import open_redis
+from agents.redis_client import RedisAway, RedisServer, open_redis
 
 PREFIX = "crosspath:limit:"
-ANSWER_S = 0.14
-"""For one answer to a caller who waits. It is asked for twice: this process may have been busy itself when the first
-one came, and counting for itself beside the others takes more than its part."""
 TEND_S = 1.0
 """For connecting, for a free connection, and for an answer that nobody waits for."""
 LEASE_S = 15.0
@@ -35,7 +31,6 @@ MOST_CONNECTIONS = 4
 
 _RESERVE = Path(__file__).with_name("reserve.lua").read_text("utf-8")
 _TEND = Path(__file__).with_name("tend.lua").read_text("utf-8")
-_log = structlog.get_logger(__name__)
 
 
 class _Strange(RedisError):
@@ -62,12 +57,13 @@ class SharedRates:
     While Redis cannot be used, this process takes its own part of the limits: one of the processes last seen.
     """
 
-    def __init__(self, url: str, key: str, declared: Declared, lease_s: float = LEASE_S) -> None:
+    def __init__(self, server: RedisServer, key: str, declared: Declared, lease_s: float = LEASE_S) -> None:
         self.declared = declared
         self._lease_s = lease_s
         self._process = f"{os.getpid()}-{secrets.token_hex(6)}"
         self._numbers = count()
-        self._redis = open_redis(url, MOST_CONNECTIONS, TEND_S)
+        self._server = server
+        self._redis = open_redis(server.url, MOST_CONNECTIONS, TEND_S)
         self._reserve = self._redis.register_script(_RESERVE)
         self._tend = self._redis.register_script(_TEND)
         # One hash slot for all keys of a backbone: a script may not touch several.
@@ -95,8 +91,8 @@ class SharedRates:
 
     async def reserve(self, tokens: float) -> Lease | Refused:
         self._begin()
-        if self._own is not None:
-            return await self._reserve_own(self._own, tokens)
+        if self._own is not None or self._server.away:
+            return await self._reserve_own(self._count_alone(), tokens)
         lease = Lease(f"{self._process}:{next(self._numbers)}", tokens)
         asked = asyncio.create_task(self._ask(lease))
         self._asking.add(asked)
@@ -107,9 +103,9 @@ class SharedRates:
         except asyncio.CancelledError:
             asked.add_done_callback(self._forsaken)
             raise
-        except (RedisError, OSError) as error:
+        except (RedisAway, _Strange):
             self._news.returned.append(lease.name)
-            return await self._reserve_own(self._go_away(error), tokens)
+            return await self._reserve_own(self._count_alone(), tokens)
 
     def release(self, lease: Lease, tokens: float | None) -> None:
         own = self._own_leases.pop(lease, None)
@@ -148,12 +144,7 @@ class SharedRates:
             lease.name, self._lease_s, self.declared.concurrency, *self._intervals, lease.tokens, TOLERANCE_S,
             self._process, PROCESS_S,
         ]  # fmt: skip
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                answer = await self._reserve(self._keys, numbers)
-        except (RedisError, OSError):
-            async with asyncio.timeout(ANSWER_S):
-                answer = await self._reserve(self._keys, numbers)
+        answer = await self._server.write(lambda: self._reserve(self._keys, numbers))
         name, wait, paused, processes = answer
         if _text(name) != lease.name:
             raise _Strange("Redis answered another command")
@@ -180,11 +171,9 @@ class SharedRates:
             return outcome
         return Refused(min(outcome.wait_s, AGAIN_S), outcome.paused)
 
-    def _go_away(self, error: Exception) -> LocalRates:
+    def _count_alone(self) -> LocalRates:
         if self._own is None:
-            part = self.declared.share(self._processes)
-            _log.warning("limits_without_redis", error=type(error).__name__, processes=self._processes)
-            self._own = LocalRates(part)
+            self._own = LocalRates(self.declared.share(self._processes))
             self._renew_at = 0.0
             self._told.set()
         return self._own
@@ -197,13 +186,13 @@ class SharedRates:
                 async with asyncio.timeout(seconds):
                     await news.wait()
             self._told.clear()
+            if self._server.away:
+                continue
             try:
                 await self._tell()
-            except (RedisError, OSError) as error:
-                self._go_away(error)
-                continue
-            if self._own is not None:
-                _log.warning("limits_with_redis_again")
+            except (RedisError, OSError):
+                self._count_alone()
+            else:
                 self._own = None
 
     async def _tell(self) -> None:

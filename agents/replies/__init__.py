@@ -6,6 +6,7 @@ SQLite (default) and Redis.
 
 from pathlib import Path
 
+from agents.redis_client import RedisServer
 from agents.replies.memory import MemoryReplies
 from agents.replies.redis import RedisReplies
 from agents.replies.reply import ReplyStore, StoredReply, StoreUnavailable, Usage
@@ -17,11 +18,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def open_replies(days: float, path: Path, redis_url: str | None = None) -> ReplyStore:
+def open_replies(days: float, path: Path, redis: RedisServer | None = None) -> ReplyStore:
     """The store that the settings ask for: `days` (CROSSPATH_REPLIES) 0 keeps replies in memory only, otherwise they
-    are kept that long in Redis where a URL is given, else in the SQLite file at `path`."""
+    are kept that long in Redis where there is one, else in the SQLite file at `path`."""
     if days <= 0:
         return MemoryReplies()
-    if redis_url is not None:
-        return RedisReplies(redis_url, days)
+    if redis is not None:
+        return RedisReplies(redis, days)
     return SqliteReplies(path, days)

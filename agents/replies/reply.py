@@ -1,6 +1,7 @@
 """A stored reply, its bytes, and the protocol of the stores that keep it."""
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
@@ -9,6 +10,9 @@ import structlog
 from domains.errors import CrosspathError
 
 _log = structlog.get_logger(__name__)
+
+ALARMS: Counter[str] = Counter()
+"""How often a stored value was not the reply to its key, in this process, by kind. Each is a line in the log too."""
 
 
 class StoreUnavailable(CrosspathError):
@@ -81,7 +85,7 @@ class ReplyStore(Protocol):
 
 def encode(reply: StoredReply) -> bytes:
     """A reply as JSON, its digest in it."""
-    return orjson.dumps(asdict(reply))
+    return orjson.dumps(reply)
 
 
 def decode(value: bytes | str, digest: str) -> StoredReply | None:
@@ -95,9 +99,15 @@ def decode(value: bytes | str, digest: str) -> StoredReply | None:
         members["deviations"] = tuple(members["deviations"])
         reply = StoredReply(**members)
     except (ValueError, TypeError, KeyError):
-        _log.error("stored_reply_unreadable", digest=digest)
+        raise_alarm("stored_reply_unreadable", digest)
         return None
     if reply.digest != digest:
-        _log.error("stored_reply_mismatch", digest=digest)
+        raise_alarm("stored_reply_mismatch", digest)
         return None
     return reply
+
+
+def raise_alarm(kind: str, digest: str) -> None:
+    """Tell that what is stored under a digest is not the reply to that request: nothing of what it is."""
+    ALARMS[kind] += 1
+    _log.error(kind, digest=digest)

@@ -1,46 +1,35 @@
-"""Replies in an SQLite file (WAL): the default, one machine, nothing to install.
+"""Replies in an SQLite file: the default, one machine, nothing to install.
 
-A committed reply survives `kill -9`. The file may be one that others keep their tables in (a run's journal): the
-version of this table is kept beside it, not in the file's header. Replies quote the case, so the file is its owner's
-only, and what is deleted is overwritten.
+The file may be one that others keep their tables in (a run's journal): the version of this table is kept beside it, not
+in the file's header.
 """
 
-import asyncio
-import os
 import sqlite3
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from agents.replies.memory import RecentReplies
+from agents.replies.memory import HELD_S, RECENT_BYTES, RecentReplies
 from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
+from agents.sqlite_file import SqliteFile
 
 T = TypeVar("T")
 
 SCHEMA = 1
-BUSY_S = 0.25
-"""How long a statement waits for another process that writes."""
-RECENT_BYTES = 16 * 1024 * 1024
 SWEEP_S = 3600.0
 """How often replies older than they may be kept are deleted."""
 
 
 class SqliteReplies:
-    """A reply store in a file, with the most recent replies in memory in front of it.
-
-    One thread owns the connection, so that no statement runs on the event loop and none waits for another's
-    transaction. `days` is how long replies are kept; None: for ever.
-    """
+    """A reply store in a file, with the most recent replies in memory in front of it. `days` is how long replies are
+    kept; None: for ever."""
 
     def __init__(self, path: Path, days: float | None = None, recent_bytes: int = RECENT_BYTES) -> None:
-        self._path = path
         self._kept_s = None if days is None else days * 86_400
-        self._recent = RecentReplies(recent_bytes)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="replies")
-        self._connection: sqlite3.Connection | None = None
+        self._recent = RecentReplies(recent_bytes, HELD_S)
+        self._file = SqliteFile(path, "replies", create_replies)
         self._swept = 0.0
 
     async def get(self, digest: str) -> StoredReply | None:
@@ -63,19 +52,13 @@ class SqliteReplies:
         return await self._run(lambda connection: delete_replies(connection, before))
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
-        self._thread.shutdown()
+        await self._file.close()
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
+            return await self._file.run(work)
         except (sqlite3.Error, OSError) as error:
             raise StoreUnavailable(f"the reply file cannot be used ({type(error).__name__})") from error
-
-    def _work(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        if self._connection is None:
-            self._connection = _connect(self._path)
-        return work(self._connection)
 
     def _insert(self, connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
         insert_reply(connection, reply, value)
@@ -83,26 +66,6 @@ class SqliteReplies:
         if self._kept_s is not None and now - self._swept > SWEEP_S:
             self._swept = now
             delete_replies(connection, now - self._kept_s)
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its -wal and -shm files the same mode
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")
-        create_replies(connection)
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
 
 
 def create_replies(connection: sqlite3.Connection) -> None:

@@ -19,10 +19,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-domain_app = typer.Typer(no_args_is_help=True, help="Domain packs: list them, check one.")
+domain_app = typer.Typer(no_args_is_help=True, help="Domain packs: list them, begin one, check one.")
 data_app = typer.Typer(no_args_is_help=True, help="Data sets as domain packs.")
 app.add_typer(domain_app, name="domain")
 app.add_typer(data_app, name="data")
+key_app = typer.Typer(no_args_is_help=True, help="API keys.")
+app.add_typer(key_app, name="key")
 
 
 def run() -> None:
@@ -45,7 +47,7 @@ def _command(module: str, **arguments: Any) -> None:
 @app.command(epilog="Example: `crosspath serve --port 8080`")
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind; a public one needs CROSSPATH_ALLOW_OPEN=1.")
+        str, typer.Option(help="Address to bind; a public one needs CROSSPATH_API_KEYS (see `crosspath key new`).")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind.", min=0, max=65535)] = 8000,
 ) -> None:
@@ -72,9 +74,16 @@ def decide(
 def evaluate(
     dataset: Annotated[str, typer.Option(help="A `cases.ndjson`, or a pack that has one.")],
     domain: Annotated[str | None, typer.Option(help="Domain; by default the pack's, else the configured one.")] = None,
-    backbone: Annotated[str, typer.Option(help="Which declared backbone is asked.")] = "default",
+    backbone: Annotated[
+        list[str] | None,
+        typer.Option(help="Which declared backbone is asked; several (commas, or repeated) one after another."),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder, begun or resumed; by default a new one in the data folder.")
+        Path | None,
+        typer.Option(
+            help="The run's folder, begun or resumed; by default a new one in the data folder. "
+            "Of several backbones each has a folder in it."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many cases.", min=1)] = None,
     aggregators: Annotated[str | None, typer.Option(help="Names with commas; by default all but judges.")] = None,
@@ -82,8 +91,19 @@ def evaluate(
     agents: Annotated[
         str | None, typer.Option(help="Names with commas between; by default the five of the paper.")
     ] = None,
+    skip_unanimous: Annotated[
+        bool, typer.Option("--skip-unanimous", help="Judges are not asked where the agents agree.")
+    ] = False,
+    elicitation: Annotated[
+        Literal["per_case", "table"],
+        typer.Option(help="Ask the elicitor about every case, or take its ranks from the elicitation table, frozen."),
+    ] = "per_case",
+    table: Annotated[
+        Path | None, typer.Option(help="With `--elicitation table`: a table that `crosspath elicit --export` wrote.")
+    ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="US dollars that may be spent on the run, earlier parts included.", min=0)
+        float | None,
+        typer.Option(help="US dollars that may be spent on all the runs, earlier parts included.", min=0),
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Also ask again what failed before, and nothing else.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Say what it would take, and stop before anything is sent.")] = False,
@@ -94,15 +114,48 @@ def evaluate(
         "evaluate",
         dataset=dataset,
         domain=domain,
-        backbone=backbone,
+        backbones=backbone or ["default"],
         out=out,
         limit=limit,
         aggregators=aggregators,
         anchors=anchors,
         agents=agents,
+        skip_unanimous=skip_unanimous,
+        elicitation=elicitation,
+        table=table,
         budget=budget,
         retry_failed=retry_failed,
         dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+@app.command(epilog="Example: `crosspath elicit --domain triage --export triage.json`")
+def elicit(
+    domain: Annotated[str, typer.Option(help="Whose labels and findings.")],
+    backbone: Annotated[str, typer.Option(help="Which declared backbone is asked.")] = "default",
+    samples: Annotated[
+        int, typer.Option(help="Answers that every pair is to have; 0 asks nobody (to import or export alone).")
+    ] = 3,
+    budget: Annotated[float | None, typer.Option(help="US dollars that may be spent now.", min=0)] = None,
+    dry_run: Annotated[bool, typer.Option(help="Say what it would take, and stop before anything is sent.")] = False,
+    export: Annotated[Path | None, typer.Option("--export", help="Write the table to this file at the end.")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--import", help="First take over what the table in this file has more.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fill the elicitation table ahead of time, so that a decision asks the agents only. Resumable: nothing that was
+    answered is asked again."""
+    _command(
+        "elicit",
+        domain=domain,
+        backbone=backbone,
+        samples=samples,
+        budget=budget,
+        dry_run=dry_run,
+        export=export,
+        source=source,
         as_json=as_json,
     )
 
@@ -141,11 +194,86 @@ def report(
     out: Annotated[
         Path, typer.Option(help="The page; CSV, LaTeX and JSON go into the folder `…-files` beside it.")
     ] = Path("report.html"),
+    aggregators: Annotated[
+        str | None, typer.Option(help="Score these only, names with commas; by default all, whatever the run asked.")
+    ] = None,
+    anchors: Annotated[
+        str | None,
+        typer.Option(help="Heads stand beside the first of these; calibrations (calibrated:NAME) are scored too."),
+    ] = None,
+    tau: Annotated[float | None, typer.Option(help="Score with this τ instead of the run's.", min=0)] = None,
+    w_r: Annotated[float | None, typer.Option(help="Score with this w_R instead of the run's.", min=0, max=1)] = None,
     resamples: Annotated[int | None, typer.Option(help="Resamples of the bootstrap; by default 10,000.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make every table and figure of the paper from one or more runs, as one page."""
-    _command("report", folders=folders, out=out, resamples=resamples, as_json=as_json)
+    """Make every table and figure of the paper from one or more runs, as one page.
+
+    Runs are scored from what is stored: with other aggregators, anchors and parameters too, and nobody is asked again.
+    """
+    _command(
+        "report",
+        folders=folders,
+        out=out,
+        aggregators=aggregators,
+        anchors=anchors,
+        tau=tau,
+        w_r=w_r,
+        resamples=resamples,
+        as_json=as_json,
+    )
+
+
+@app.command(epilog="Example: `crosspath study anchor runs/qwen`, `crosspath study pools runs/qwen runs/llama`")
+def study(
+    name: Annotated[
+        Literal["anchor", "correlation", "elicitation", "labelled", "pools"],
+        typer.Argument(
+            metavar="NAME",
+            help="anchor: how good must an anchor be before it helps? correlation: what if backward and forward errors "
+            "fall together? elicitation: must the elicitor be asked about every case, or does a table serve? "
+            "labelled: how does calibration grow with labelled cases? pools: several backbones or one?",
+        ),
+    ],
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="RUN", help="Folders of finished runs with gold labels.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the page, and of CSV and JSON beside it.")] = Path("study"),
+    simulate: Annotated[
+        str | None,
+        typer.Option(metavar="PROFILE", help="Instead of runs: simulated backbones of these profiles (commas)."),
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="Domain of what is simulated; by default the configured one.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Cases to simulate; by default they are drawn from the pack's knowledge.")
+    ] = None,
+    cases: Annotated[int | None, typer.Option(help="How many cases are simulated; by default 2,000.", min=20)] = None,
+    backbones: Annotated[int | None, typer.Option(help="Simulated backbones of each profile.", min=1)] = None,
+    variant: Annotated[
+        Literal["scalar", "class_bias"] | None,
+        typer.Option(help="Of the study `labelled`: class_bias fits one more number a label."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn.", min=0)] = 0,
+    resamples: Annotated[int | None, typer.Option(help="Resamples of the bootstrap; by default 10,000.", min=1)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make a study that the paper leaves open, from stored runs or in a simulated world; nobody is asked."""
+    _command(
+        "study",
+        name=name,
+        folders=folders or [],
+        out=out,
+        simulate=simulate,
+        domain=domain,
+        dataset=dataset,
+        cases=cases,
+        backbones=backbones,
+        variant=variant,
+        seed=seed,
+        resamples=resamples,
+        as_json=as_json,
+    )
 
 
 @app.command(epilog="Example: `crosspath worker --concurrency 100`")
@@ -155,9 +283,10 @@ def worker(
         float, typer.Option(help="Seconds after which a dead worker's cases are given to others.", min=1)
     ] = 60.0,
     only: Annotated[str | None, typer.Option(hidden=True)] = None,
+    child: Annotated[bool, typer.Option("--child", hidden=True)] = False,
 ) -> None:
     """Work on batches of a fleet, over Redis and a shared data folder (extra `distributed`), until stopped."""
-    _command("worker", concurrency=concurrency, lease_s=lease, only=only)
+    _command("worker", concurrency=concurrency, lease_s=lease, only=only, child=child)
 
 
 @app.command(epilog="Example: `crosspath simulate --port 8100 --faults 429=0.06,500=0.02,drip=0.01`")
@@ -174,11 +303,42 @@ def simulate(
     journal: Annotated[
         Path | None, typer.Option(help="A file to which every answer that was really given is appended.")
     ] = None,
+    obedience: Annotated[
+        float, typer.Option(help="Share of questions that obey instructions in a case's text.", min=0, max=1)
+    ] = 0.0,
 ) -> None:
     """Run the stand-in LLM as an OpenAI-compatible server. It is no language model."""
     _command(
-        "simulate", host=host, port=port, profile=profile, seed=seed, shapes=shapes, faults=faults, journal=journal
+        "simulate",
+        host=host,
+        port=port,
+        profile=profile,
+        seed=seed,
+        shapes=shapes,
+        faults=faults,
+        journal=journal,
+        obedience=obedience,
     )
+
+
+@app.command(epilog="Example: `crosspath replay 3f0c9a52b7e14d6f8a1b2c3d4e5f6071`")
+def replay(
+    record: Annotated[str, typer.Argument(help="A decision's id, or a file with its record.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Make a decision's numbers again from its record, offline, and compare them to the last bit."""
+    _command("replay", record=record, as_json=as_json)
+
+
+@app.command(epilog="Example: `crosspath purge --older-than 1`")
+def purge(
+    older_than: Annotated[
+        float | None, typer.Option(help="Days; by default what the settings keep each for.", min=0)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Whatever its age.")] = False,
+) -> None:
+    """Forget decision records and replies, which hold what is known of cases, and say how many went."""
+    _command("purge", older_than=older_than, everything=everything)
 
 
 @domain_app.command("list", epilog="Example: `crosspath domain list --json`")
@@ -196,6 +356,15 @@ def domain_check(
     _command("domain_check", path=path, as_json=as_json)
 
 
+@domain_app.command("new", epilog="Example: `crosspath domain new triage --out packs`")
+def domain_new(
+    name: Annotated[str, typer.Argument(help="What the domain is asked for by: a-z, 0-9, _ and -.")],
+    out: Annotated[Path, typer.Option(help="The folder in which the pack's own is made.")] = Path(),
+) -> None:
+    """Write the skeleton of a domain pack: a small working example with comments, to be replaced by your own."""
+    _command("domain_new", name=name, out=out)
+
+
 @data_app.command("ddxplus", epilog="Example: `crosspath data ddxplus --out packs --from downloads/ddxplus`")
 def data_ddxplus(
     out: Annotated[Path, typer.Option(help="Where the pack `ddxplus/` is written.")],
@@ -205,3 +374,16 @@ def data_ddxplus(
 ) -> None:
     """Turn the official DDXPlus files into a domain pack with cases and gold labels."""
     _command("data_ddxplus", out=out, source=source)
+
+
+@key_app.command("new", epilog="Example: `crosspath key new --owner ward-3 --scope decide`")
+def key_new(
+    owner: Annotated[
+        str, typer.Option(help="Whose key it is: keys of one owner see the same jobs and records.")
+    ] = "default",
+    scope: Annotated[
+        list[str] | None, typer.Option(help="What it is good for: decide (the default), inspect; may be repeated.")
+    ] = None,
+) -> None:
+    """Make an API key: it is printed once and kept nowhere; its hash goes into CROSSPATH_API_KEYS."""
+    _command("key_new", owner=owner, scopes=scope or ["decide"])

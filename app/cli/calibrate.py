@@ -87,7 +87,7 @@ def _warnings(fitted: Fit, calibration: Calibration, domain: Domain, manifest: M
         yield f"the fit did not settle: a slope of {fitted.slope:.1e} nats is left{stopped}"
     try:
         origin = origin_of(domain, manifest.elicitor.model, manifest.parameters.elicitation)
-        anchor_for("NAME", calibration, domain, origin)
+        anchor_for("NAME", calibration, domain.label_names, origin)
     except BadInput:
         yield "the run was made with other prompts than this version's: this service will refuse the calibration"
 

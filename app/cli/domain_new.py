@@ -12,7 +12,7 @@ def run(name: str, out: Path) -> int:
     folder = write_new_pack(name, out)
     typer.echo(str(folder))
     typer.echo(
-        f"A small working example. Put your own labels and findings in its place, as {folder / 'README.md'} says. Then:\n"
+        f"A small working example: put your own domain in its place, as {folder / 'README.md'} says. Then:\n"
         f"  crosspath domain check {folder}\n"
         f"  CROSSPATH_DOMAINS_DIR={out} crosspath evaluate --dataset {name}",
         err=True,

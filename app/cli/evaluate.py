@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +17,16 @@ from rich.table import Table
 
 from agents.personas import POOL
 from anchor.anchors import DEFAULT_ANCHOR
+from app.cli.names import listed
+from app.fleet.evaluation import run_in_fleet_folder
+from app.fleet.run import is_fleet_run
+from app.inquiry import Elicitation
 from app.logs import LogFile, configure_logs
-from app.runs.evaluation import Order, estimate_all, prepare, run_in_folder
+from app.runs.evaluation import Order, prepare, run_in_folder
 from app.runs.folder import open_run_folder
 from app.runs.money import Estimate
 from app.runs.run import CALCULATED, Asked, Halted
+from app.runs.series import Part, estimate_series, parts_of, within_budget
 from app.settings import Settings, load_settings
 from evaluation.metrics import Summary
 
@@ -31,64 +37,82 @@ RUNS = "runs"
 def run(
     dataset: str,
     domain: str | None,
-    backbone: str,
+    backbones: list[str],
     out: Path | None,
     limit: int | None,
     aggregators: str | None,
     anchors: str | None,
     agents: str | None,
+    skip_unanimous: bool,
+    elicitation: Elicitation,
+    table: Path | None,
     budget: float | None,
     retry_failed: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Run a data set into a folder, or go on with one; print how often each aggregator was right."""
+    """Run a data set into a folder, or go on with one, for each backbone; print how often each aggregator was right."""
     settings = load_settings()
     asked = Asked(
         domain=domain,
-        backbone=backbone,
         agents=_names(agents, POOL),
         aggregators=_names(aggregators, CALCULATED),
         anchors=_names(anchors, (DEFAULT_ANCHOR,)),
+        skip_unanimous=skip_unanimous,
+        elicitation=elicitation,
     )
-    order = Order(asked, dataset, limit, budget, retry_failed)
-    if dry_run:
-        _print_estimate(asyncio.run(_estimate(order, settings)), as_json)
-        return 0
+    order = Order(asked, dataset, limit, budget, retry_failed, table)
     folder = out or _new_folder(settings, dataset)
+    parts = parts_of(order, listed(",".join(backbones)), folder)
+    if dry_run:
+        _print_estimate(asyncio.run(estimate_series(parts, settings)), as_json)
+        return 0
+    if len(parts) > 1:
+        for line in ["all runs together, at most:", *asyncio.run(estimate_series(parts, settings)).lines()]:
+            _say(line)
     try:
-        summary = asyncio.run(_evaluate(order, settings, folder))
+        summaries = [asyncio.run(_evaluate(part, parts, settings)) for part in parts]
     except Halted as halted:
         _say(f"stopped: {halted}")
         _say(f"to go on: {_again(folder)}")
         return 1
-    if as_json:
-        typer.echo(json.dumps({"run": str(folder), **asdict(summary), "coverage": summary.coverage}))
-    else:
-        _print(summary, folder)
-    return 0 if summary.outcomes.get("failed", 0) < summary.cases else 1
+    _tell(parts, summaries, folder, as_json)
+    return 0 if all(summary.outcomes.get("failed", 0) < summary.cases for summary in summaries) else 1
 
 
-async def _evaluate(order: Order, settings: Settings, path: Path) -> Summary:
+async def _evaluate(part: Part, parts: Sequence[Part], settings: Settings) -> Summary:
+    order = await within_budget(part, parts)
     async with prepare(order, settings) as prepared:
-        with open_run_folder(path) as folder:
+        with open_run_folder(part.folder) as folder:
             configure_logs(settings.log_level, LogFile(folder.log))
-            _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {path}")
-            return await run_in_folder(prepared, folder, settings, _say)
-
-
-async def _estimate(order: Order, settings: Settings) -> Estimate:
-    async with prepare(order, settings) as prepared:
-        return await estimate_all(prepared)
+            _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {part.folder}")
+            work = run_in_fleet_folder if is_fleet_run(part.folder) else run_in_folder
+            return await work(prepared, folder, settings, _say)
 
 
 def _print_estimate(expected: Estimate, as_json: bool) -> None:
     typer.echo(json.dumps(asdict(expected)) if as_json else "\n".join(expected.lines()))
 
 
+def _tell(parts: Sequence[Part], summaries: Sequence[Summary], folder: Path, as_json: bool) -> None:
+    """What the runs came to; as JSON an object of a single one, else the list of them."""
+    told = [
+        {"run": str(part.folder), **asdict(summary), "coverage": summary.coverage}
+        for part, summary in zip(parts, summaries, strict=True)
+    ]
+    if as_json:
+        typer.echo(json.dumps(told[0] if len(told) == 1 else {"runs": told}))
+        return
+    for part, summary in zip(parts, summaries, strict=True):
+        if len(parts) > 1:
+            typer.echo(f"\nbackbone {part.backbone}")
+        _print(summary, part.folder, folder)
+    if len(parts) > 1:
+        _say(f"to compare them: {shlex.join(['crosspath', 'report', *(str(part.folder) for part in parts)])}")
+
+
 def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    """A list as the command line gives it: `a,b`."""
-    return default if text is None else tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    return default if text is None else listed(text)
 
 
 def _new_folder(settings: Settings, dataset: str) -> Path:
@@ -112,7 +136,7 @@ def _again(folder: Path, *more: str) -> str:
     return shlex.join(["crosspath", *given, *place, *more])
 
 
-def _print(summary: Summary, folder: Path) -> None:
+def _print(summary: Summary, folder: Path, out: Path) -> None:
     console = Console(highlight=False)
     if summary.accuracies:
         console.print(_accuracies(summary))
@@ -128,7 +152,7 @@ def _print(summary: Summary, folder: Path) -> None:
     console.print(f"results: {escape(str(folder))}", soft_wrap=True)
     if summary.exclusions:
         _say("not in the pool: " + ", ".join(f"{reason} {count:,}" for reason, count in summary.exclusions.items()))
-        _say(f"to ask only what failed again: {_again(folder, '--retry-failed')}")
+        _say(f"to ask only what failed again: {_again(out, '--retry-failed')}")
 
 
 def _accuracies(summary: Summary) -> Table:

@@ -6,17 +6,36 @@ from pathlib import Path
 
 import typer
 
+from app.cli.names import listed
+from app.settings import load_settings
 from domains.errors import BadInput
 from evaluation.report.files import report_files
 from evaluation.report.headline import Headline, headline
 from evaluation.report.page import STAND_IN_NOTICE, render_page
-from evaluation.report.study import Report, read_report
+from evaluation.report.study import Report, Rescoring, read_report
 
 
-def run(folders: list[Path], out: Path, resamples: int | None, as_json: bool) -> int:
+def run(
+    folders: list[Path],
+    out: Path,
+    aggregators: str | None,
+    anchors: str | None,
+    tau: float | None,
+    w_r: float | None,
+    resamples: int | None,
+    as_json: bool,
+) -> int:
     """Write the page and the folder of files beside it; 1 if an identity does not hold on the numbers."""
+    how = Rescoring(
+        aggregators=None if aggregators is None else listed(aggregators),
+        anchors=listed(anchors or ""),
+        tau=tau,
+        w_r=w_r,
+        calibrations=load_settings().calibrations_dir,
+        resamples=resamples,
+    )
+    report = read_report(folders, how)
     beside = out.with_name(f"{out.stem}-files")
-    report = read_report(folders, resamples=resamples)
     page = render_page(report, f"{beside.name}/")
     _write(out, beside, page, report_files(report))
     said = headline(report)

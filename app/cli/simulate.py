@@ -17,13 +17,20 @@ from simulator.faults import Faults, read_faults
 
 
 def run(
-    host: str, port: int, profile: str | None, seed: int, shapes: str, faults: str | None, journal: Path | None
+    host: str,
+    port: int,
+    profile: str | None,
+    seed: int,
+    shapes: str,
+    faults: str | None,
+    journal: Path | None,
+    obedience: float,
 ) -> int:
     """Serve the stand-in until stopped; with faults or a journal, from behind a server that can fail."""
     settings = load_settings()
     configure_logs(settings.log_level)
     asked = read_faults(faults or "", seed)
-    app = stand_in(Catalogue(settings.domains_dir), profile=profile, seed=seed, shapes=shapes)
+    app = stand_in(Catalogue(settings.domains_dir), profile=profile, seed=seed, shapes=shapes, obedience=obedience)
     if faults is None and journal is None:
         uvicorn.run(app, host=host, port=port, log_level=settings.log_level, access_log=False, server_header=False)
     else:

@@ -42,7 +42,7 @@ def _agents(decision: Decision) -> Table:
 
 def _verdict(judge: JudgeAnswer) -> tuple[str, str]:
     if judge.top is None or judge.posterior is None:
-        return f"failed: {judge.cause}", ""
+        return "skipped: unanimous" if judge.status == "skipped" else f"failed: {judge.cause}", ""
     return escape(judge.top), f"{judge.posterior[judge.top]:.2f}"
 
 

@@ -5,20 +5,26 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
+from app.fleet.supervisor import supervise
 from app.logs import configure_logs
 from app.settings import Settings, load_settings
 from domains.errors import BadInput, CrosspathError
 
 
-def run(concurrency: int, lease_s: float, only: str | None) -> int:
-    """Work on the runs of a fleet until stopped; or, as a worker's child, on one part of one run."""
+def run(concurrency: int, lease_s: float, only: str | None, child: bool) -> int:
+    """Work on the runs of a fleet until stopped: in a child of this process, which is started again when it dies; or,
+    as a worker's child, on one part of one run."""
     settings = load_settings()
     configure_logs(settings.log_level)
     if find_spec("docket") is None:
         raise BadInput.at("crosspath worker", "needs the extra: pip install 'crosspath[distributed]'")
     if only is not None:
         return _run_only(settings, only)
+    if not child:
+        own = ["worker", "--child", "--concurrency", str(concurrency), "--lease", str(lease_s)]
+        return asyncio.run(supervise([sys.executable, "-m", "crosspath", *own]))
     worker = import_module("app.fleet.worker")
+    import_module("app.fleet.quarantine").end_with_parent()
     try:
         asyncio.run(worker.work_for_fleet(settings, concurrency, lease_s))
     except asyncio.CancelledError:

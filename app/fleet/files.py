@@ -18,11 +18,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
+from app.runs.folder import RECORDS_FOLDER
 from domains.errors import BadInput
 from evaluation.records import Outcome, Record, encode_record
 
-RECORDS_FOLDER = "records"
 SUFFIX = ".records"
 
 _LETTERS: dict[Outcome, str] = {"ok": "o", "degraded": "d", "failed": "f"}
@@ -185,30 +186,72 @@ def scan_records(run_folder: Path, run_id: str) -> Iterator[tuple[int, Pointer]]
     Raises:
         BadInput: a file is of another run or version, or cannot be read.
     """
-    for path in sorted((run_folder / RECORDS_FOLDER).glob(f"*{SUFFIX}")):
+    for path in record_files(run_folder):
+        for place, pointer, _ in RecordReader(path, run_id).fresh():
+            yield place, pointer
+
+
+def record_files(run_folder: Path) -> list[Path]:
+    """The files of a run's records that there are now."""
+    return sorted((run_folder / RECORDS_FOLDER).glob(f"*{SUFFIX}"))
+
+
+class RecordReader:
+    """Reads a file of records as far as it is written, and goes on from there."""
+
+    def __init__(self, path: Path, run_id: str) -> None:
+        self._path = path
+        self._writer = path.name.removesuffix(SUFFIX)
+        self._header = _header(run_id)
+        self._end = 0
+        self._unsure: list[tuple[int, int]] = []
+
+    def fresh(self) -> Iterator[tuple[int, Pointer, bytes]]:
+        """Every whole record that was not read before, with its place.
+
+        A line that does not match its sum is looked at again the next time: a volume may show a part of it first.
+
+        Raises:
+            BadInput: the file is of another run or version, or cannot be read.
+        """
         try:
-            yield from _scan(path, run_id)
+            with self._path.open("rb") as file:
+                if not self._end and not self._begin(file):
+                    return
+                unsure, self._unsure = self._unsure, []
+                for start, stop in unsure:
+                    yield from self._lines(file, start, stop)
+                yield from self._lines(file, self._end, None)
         except OSError as error:
-            raise BadInput.at(str(path), f"cannot be read ({error.strerror})") from None
+            raise BadInput.at(str(self._path), f"cannot be read ({error.strerror})") from None
 
-
-def _scan(path: Path, run_id: str) -> Iterator[tuple[int, Pointer]]:
-    writer, header = path.name.removesuffix(SUFFIX), _header(run_id)
-    with path.open("rb") as file:
+    def _begin(self, file: BinaryIO) -> bool:
         first = file.readline()
-        if not first.endswith(b"\n") and header.startswith(first):
-            return  # its writer came no further
-        if first != header:
-            raise BadInput.at(str(path), "holds no records of this run, or of another version of crosspath")
-        offset = len(first)
+        if not first.endswith(b"\n") and self._header.startswith(first):
+            return False  # its writer came no further
+        if first != self._header:
+            raise BadInput.at(str(self._path), "holds no records of this run, or of another version of crosspath")
+        self._end = len(first)
+        return True
+
+    def _lines(self, file: BinaryIO, offset: int, stop: int | None) -> Iterator[tuple[int, Pointer, bytes]]:
+        file.seek(offset)
         for line in file:
+            if not line.endswith(b"\n"):
+                return
+            start, offset = offset, offset + len(line)
+            if stop is None:
+                self._end = offset
             match = _LINE.match(line)
-            if match is not None and line.endswith(b"\n") and zlib.crc32(line[9:-1]) == int(match[1], 16):
-                outcome = _OUTCOMES[match[5].decode()]
-                length = len(line) - match.end() - 1
-                start = offset + match.end()
-                yield int(match[4]), Pointer(int(match[2]), int(match[3]), writer, outcome, start, length)
-            offset += len(line)
+            if match is not None and zlib.crc32(line[9:-1]) == int(match[1], 16):
+                failures, stamp_ms, outcome = int(match[2]), int(match[3]), _OUTCOMES[match[5].decode()]
+                record = line[match.end() : -1]
+                pointer = Pointer(failures, stamp_ms, self._writer, outcome, start + match.end(), len(record))
+                yield int(match[4]), pointer, record
+            else:
+                self._unsure.append((start, offset))
+            if offset == stop:
+                return
 
 
 def _read(descriptor: int, pointer: Pointer) -> bytes:

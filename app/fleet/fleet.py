@@ -7,7 +7,7 @@ put back by the next reconcile pass, since the volume says which cases have no r
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -17,8 +17,9 @@ import structlog
 from docket import Docket
 from docket.execution import Disposition
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
-from app.fleet.index import PAGE_PLACES, FleetIndex, open_queue, patiently
+from app.fleet.index import PAGE_PLACES, FleetIndex, open_queue, patiently, queue_url
 from app.fleet.results import FleetResults, open_fleet_results
 from app.fleet.run import (
     is_finished,
@@ -95,7 +96,7 @@ class Fleet:
         folder = self.folder(name)
         manifest = read_manifest(folder)
         lift_stop(folder)
-        await patiently(lambda: self.redis.delete(self._stop_key(manifest)))
+        await patiently(lambda: self.redis.delete(_stop_key(self.redis, manifest)))
         async with open_fleet_results(folder, manifest.id, self.redis) as results:
             return await self._add_missing(name, manifest, results)
 
@@ -114,20 +115,18 @@ class Fleet:
             return FleetProgress(manifest.dataset.cases, outcomes, finished, stopped(folder))
 
     async def stop(self, name: str, reason: str) -> None:
-        """Take up no more cases of a run; those in flight are finished. `enqueue` lifts it.
+        """See `stop_run`."""
+        await stop_run(self.folder(name), reason, self.redis)
 
-        Raises:
-            BadInput: there is no such run, or the volume cannot be written.
-        """
-        folder = self.folder(name)
-        manifest = read_manifest(folder)
-        note_stop(folder, reason)
-        await patiently(lambda: self.redis.set(self._stop_key(manifest), reason))
-
-    async def stop_reason(self, manifest: Manifest) -> str | None:
+    async def stop_reason(self, folder: Path, manifest: Manifest) -> str | None:
         """Why no more cases of a run are taken up; None if they are."""
-        reason = await patiently(lambda: self.redis.get(self._stop_key(manifest)))
-        return None if reason is None else str(reason)
+        reason = await asyncio.to_thread(stopped, folder)
+        if reason is not None:
+            return reason
+        with suppress(RedisError, OSError):  # the volume is asked again soon
+            told = await self.redis.get(_stop_key(self.redis, manifest))
+            return None if told is None else str(told)
+        return None
 
     async def finish(self, name: str, manifest: Manifest, results: FleetResults) -> bool:
         """Write the results of a run whose last case is done; whether they are written."""
@@ -202,8 +201,24 @@ class Fleet:
         queued = await self.redis.xlen(self.docket.stream_key)
         return int(queued) + int(await self.redis.zcard(self.docket.queue_key))
 
-    def _stop_key(self, manifest: Manifest) -> str:
-        return FleetIndex(self.redis, manifest.id).key("stop")
+
+async def stop_run(folder: Path, reason: str, redis: "Redis") -> None:
+    """Take up no more cases of a run; those in flight are finished, or given up if it is `CANCELLED`. `enqueue` lifts
+    it. It holds once the volume says it; Redis only tells the workers sooner, if it is there.
+
+    Raises:
+        BadInput: there is no such run, or the volume cannot be written.
+    """
+    manifest = read_manifest(folder)
+    note_stop(folder, reason)
+    try:
+        await redis.set(_stop_key(redis, manifest), reason)
+    except (RedisError, OSError) as error:
+        _log.warning("stop_told_by_the_volume_only", run=folder.name, error=type(error).__name__)
+
+
+def _stop_key(redis: "Redis", manifest: Manifest) -> str:
+    return FleetIndex(redis, manifest.id).key("stop")
 
 
 async def _chunks_missing(results: FleetResults, spans: Iterable[tuple[int, int]]) -> list[int]:
@@ -220,18 +235,6 @@ async def _chunks_missing(results: FleetResults, spans: Iterable[tuple[int, int]
 async def run_chunk(run: str, start: int, stop: int) -> None:
     """Stands for the workers' task where chunks are only put in."""
     raise NotImplementedError
-
-
-def queue_url(settings: Settings) -> str:
-    """The Redis of the queue.
-
-    Raises:
-        BadInput: none is named.
-    """
-    url = settings.fleet_redis_url or settings.redis_url
-    if url is None:
-        raise BadInput.at("CROSSPATH_REDIS_URL", "is not set; a fleet needs Redis or Valkey")
-    return url.get_secret_value()
 
 
 @asynccontextmanager

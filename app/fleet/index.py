@@ -19,6 +19,8 @@ from redis.exceptions import RedisError
 
 from agents.redis_client import open_redis
 from app.fleet.files import Pointer, decode_pointer
+from app.settings import Settings
+from domains.errors import BadInput
 from evaluation.records import OUTCOMES
 
 T = TypeVar("T")
@@ -54,6 +56,18 @@ return kept
 _MARK = "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('SET', KEYS[2], ARGV[1]) end"
 
 _log = structlog.get_logger(__name__)
+
+
+def queue_url(settings: Settings) -> str:
+    """The Redis of the queue.
+
+    Raises:
+        BadInput: none is named.
+    """
+    url = settings.fleet_redis_url or settings.redis_url
+    if url is None:
+        raise BadInput.at("CROSSPATH_REDIS_URL", "is not set; a fleet needs Redis or Valkey")
+    return url.get_secret_value()
 
 
 def open_queue(url: str) -> Redis:

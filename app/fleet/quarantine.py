@@ -10,8 +10,7 @@ import structlog
 
 from app.assembly import open_council
 from app.fleet.attempts import ALONE, IN_CHILD, IN_WORKER, Attempts
-from app.fleet.fleet import queue_url
-from app.fleet.index import open_queue
+from app.fleet.index import open_queue, queue_url
 from app.fleet.run import FleetRun, open_fleet_run, open_patient_replies, run_folder
 from app.runs.run import Run, run_chunk
 from app.settings import Settings

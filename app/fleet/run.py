@@ -17,24 +17,26 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from agents.redis_client import RedisServer
 from agents.replies import RedisReplies, ReplyStore
-from app.fleet.files import RECORDS_FOLDER
 from app.fleet.results import FleetResults, open_fleet_results
 from app.inquiry import Council, Inquiry
 from app.runs.dataset import Dataset, open_dataset
-from app.runs.folder import open_run_folder, write_whole
-from app.runs.journal import JOURNAL_FILE
-from app.runs.manifest import describe_run
+from app.runs.folder import RECORDS_FOLDER, RunFolder, write_whole
+from app.runs.frozen import freeze
+from app.runs.manifest import describe_run, refuse_differing
 from app.runs.results import Results, in_order
 from app.runs.run import Asked, resolve_run
 from app.runs.toml import write_toml
 from app.settings import Settings
 from domains.catalogue import CASES_FILE
 from domains.errors import BadInput
-from evaluation.manifest import MANIFEST_FILE, Manifest, differences, read_manifest
+from evaluation.manifest import MANIFEST_FILE, Manifest, read_manifest
 from evaluation.runs import RESULTS_FILE
 
 STOPPED_FILE = "stopped"
+CANCELLED = "cancelled"
+"""The reason of a stop after which the cases in flight are not wanted either."""
 PATIENCE_S = 5.0
 _NAME = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 
@@ -66,28 +68,24 @@ def run_folder(runs: Path, name: str) -> Path:
     return runs / name
 
 
-def begin_fleet_run(folder: Path, manifest: Manifest) -> Manifest:
-    """Begin this run in a folder, for a fleet to work on, or find it begun; its `run.toml`. The cases were checked.
+def begin_fleet_run(folder: RunFolder, manifest: Manifest) -> Manifest:
+    """Begin this run in a folder, for a fleet to work on, or find it begun; its `run.toml`. The cases were checked, and
+    lie there or on a path that every machine has.
 
     Raises:
         BadInput: the folder holds a run of other settings, or one that was begun in one process.
     """
-    with open_run_folder(folder):
-        if (folder / JOURNAL_FILE).exists():
-            raise BadInput.at(str(folder), "holds a run that was begun in one process; only that can go on with it")
-        if (folder / MANIFEST_FILE).exists():
-            kept = read_manifest(folder)
-            differing = differences(kept, manifest)
-            if differing:
-                raise BadInput(differing)
-            return kept
-        manifest = manifest.model_copy(update={"id": secrets.token_hex(8)})
-        try:
-            (folder / RECORDS_FOLDER).mkdir(exist_ok=True)
-        except OSError as error:
-            raise BadInput.at(str(folder), f"cannot be written ({error.strerror})") from None
-        write_whole(folder / MANIFEST_FILE, [write_toml(manifest.model_dump()).encode()])
-        return manifest
+    if folder.journal.exists():
+        raise BadInput.at(str(folder.path), "holds a run that was begun in one process; only that can go on with it")
+    if folder.begun:
+        return folder.resume(manifest)
+    manifest = manifest.model_copy(update={"id": secrets.token_hex(8)})
+    try:
+        (folder.path / RECORDS_FOLDER).mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput.at(str(folder.path), f"cannot be written ({error.strerror})") from None
+    write_whole(folder.path / MANIFEST_FILE, [write_toml(manifest.model_dump()).encode()])
+    return manifest
 
 
 @asynccontextmanager
@@ -104,15 +102,14 @@ async def open_fleet_run(
     if not is_fleet_run(folder):
         raise BadInput.at(str(folder), f"is no run of a fleet: it has no {RECORDS_FOLDER}/")
     asked = asked_by_manifest(manifest)
+    council = await freeze(asked, council, folder)
     inquiry = resolve_run(asked, council, None if replies is None else lambda _: replies)
     async with AsyncExitStack() as stack:
         cases = open_dataset(_cases(folder, manifest), inquiry.domain, manifest.dataset.cases)
         dataset = await asyncio.to_thread(stack.enter_context, cases)  # large files take seconds to look through
         here = describe_run(inquiry, dataset)
         here = here.model_copy(update={"dataset": here.dataset.model_copy(update={"path": manifest.dataset.path})})
-        differing = differences(manifest, here)
-        if differing:
-            raise BadInput(differing)
+        refuse_differing(manifest, here)
         results = await stack.enter_async_context(open_fleet_results(folder, manifest.id, redis))
         yield FleetRun(folder, manifest, dataset, inquiry, results)
 
@@ -124,11 +121,11 @@ async def open_patient_replies(settings: Settings) -> AsyncIterator[ReplyStore |
     if settings.redis_url is None or settings.replies == 0:
         yield None
         return
-    store = RedisReplies(settings.redis_url.get_secret_value(), settings.replies, PATIENCE_S)
+    server = RedisServer(settings.redis_url.get_secret_value(), PATIENCE_S)
     try:
-        yield store
+        yield RedisReplies(server, settings.replies)
     finally:
-        await store.close()
+        await server.close()
 
 
 def asked_by_manifest(manifest: Manifest) -> Asked:
@@ -141,6 +138,8 @@ def asked_by_manifest(manifest: Manifest) -> Asked:
         anchors=manifest.asked.anchors,
         tau=manifest.parameters.tau,
         w_r=manifest.parameters.w_r,
+        elicitation=manifest.parameters.elicitation,
+        skip_unanimous=manifest.parameters.skip_unanimous,
         deadline_s=manifest.rules.deadline_s,
     )
 

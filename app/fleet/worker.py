@@ -16,14 +16,14 @@ from docket import CurrentExecution, Execution, Retry, Worker
 from redis.exceptions import RedisError
 
 from agents.replies import ReplyStore
-from app.answers import outcomes
 from app.assembly import open_council
 from app.fleet.attempts import IN_WORKER, Attempts
 from app.fleet.fleet import TASK, Fleet, open_fleet
 from app.fleet.quarantine import Quarantine
-from app.fleet.run import FleetRun, is_finished, open_fleet_run, open_patient_replies, stopped
+from app.fleet.run import CANCELLED, FleetRun, is_finished, open_fleet_run, open_patient_replies
 from app.inquiry import Council
-from app.runs.run import CHUNK, Done, Halt, Halted, Run, run_chunk
+from app.runs.means import log_failures
+from app.runs.run import CHUNK, Halt, Halted, Run, run_chunk
 from app.settings import Settings
 from domains.errors import CrosspathError
 
@@ -59,6 +59,22 @@ class _Opened:
     users: int = 0
 
 
+@dataclass(eq=False)
+class _Hand:
+    """A chunk in hand."""
+
+    run: FleetRun
+    halt: Halt
+    work: "asyncio.Task[None]"
+    dropped: bool = False
+
+    def stop(self, reason: str) -> None:
+        self.halt.call(reason)
+        if reason == CANCELLED:
+            self.dropped = True
+            self.work.cancel()
+
+
 @dataclass
 class FleetWorker:
     """One worker process, with so many cases in flight at a time."""
@@ -74,7 +90,7 @@ class FleetWorker:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _quarantine: Quarantine = field(default_factory=Quarantine)
     _held: set[str] = field(default_factory=set)
-    _halts: dict[int, tuple[FleetRun, Halt]] = field(default_factory=dict)
+    _hands: "list[_Hand]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._free = asyncio.Semaphore(self.in_flight)
@@ -113,7 +129,7 @@ class FleetWorker:
             CrosspathError: this machine cannot run it.
         """
         async with self._using(name) as run:
-            if is_finished(run.folder) or await self._is_stopped(run):
+            if is_finished(run.folder) or await self.fleet.stop_reason(run.folder, run.manifest):
                 return
             if await run.results.missing(start, stop):
                 await self._run(run, start, stop)
@@ -124,25 +140,29 @@ class FleetWorker:
         if await attempts.count(part) >= IN_WORKER:
             await self._quarantine.run(run, attempts, start, stop)
             return
-        with self._halt(run) as halt:
+        halt = Halt(STOPPING if self.stopping else "")
+        asked = Run(run.dataset, run.inquiry, run.results, halt, log_failures)
+        async with attempts.attempt(part):
+            hand = _Hand(run, halt, asyncio.create_task(run_chunk(asked, start, stop, shared=self._free)))
+            self._hands.append(hand)
             try:
-                async with attempts.attempt(part):
-                    asked = Run(run.dataset, run.inquiry, run.results, halt, _note_failures)
-                    await run_chunk(asked, start, stop, shared=self._free)
+                await hand.work
+            except asyncio.CancelledError:
+                if not hand.dropped:
+                    raise
             except Halted as halted:
                 if self.stopping:
                     raise _GivenBack from None
-                if not await self._is_stopped(run):
+                if await self.fleet.stop_reason(run.folder, run.manifest) is None:
                     await self.fleet.stop(run.folder.name, str(halted))
+            finally:
+                self._hands.remove(hand)
 
     def _stop(self, work: "asyncio.Task[None]") -> None:
         self.stopping = True
-        for _, halt in self._halts.values():
-            halt.call(STOPPING)
+        for hand in self._hands:
+            hand.halt.call(STOPPING)
         work.cancel()
-
-    async def _is_stopped(self, run: FleetRun) -> bool:
-        return stopped(run.folder) is not None or await self.fleet.stop_reason(run.manifest) is not None
 
     def _task(self) -> Callable[..., Awaitable[None]]:
         async def run_chunk(
@@ -184,23 +204,14 @@ class FleetWorker:
                 _log.warning("leases_not_renewed", error=type(error).__name__)
 
     async def _watch_stops(self) -> None:
-        """Halt the chunks in hand whose run is stopped."""
+        """Halt the chunks in hand whose run is stopped, and drop those whose run is cancelled."""
         while True:
             await asyncio.sleep(STOP_POLL_S)
-            for run in {run.manifest.id: run for run, _ in self._halts.values()}.values():
-                reason = await self.fleet.stop_reason(run.manifest)
-                for other, halt in self._halts.values():
-                    if reason is not None and other is run:
-                        halt.call(reason)
-
-    @contextmanager
-    def _halt(self, run: FleetRun) -> Iterator[Halt]:
-        halt = Halt(STOPPING if self.stopping else "")
-        self._halts[id(halt)] = run, halt
-        try:
-            yield halt
-        finally:
-            del self._halts[id(halt)]
+            for run in {hand.run.manifest.id: hand.run for hand in self._hands}.values():
+                reason = await self.fleet.stop_reason(run.folder, run.manifest)
+                for hand in self._hands:
+                    if reason is not None and hand.run is run:
+                        hand.stop(reason)
 
     @asynccontextmanager
     async def _using(self, name: str) -> AsyncIterator[FleetRun]:
@@ -246,13 +257,6 @@ async def work_for_fleet(settings: Settings, cases: int, lease_s: float = LEASE_
             await worker.serve()
         finally:
             await worker.close()
-
-
-async def _note_failures(done: Done) -> None:
-    for outcome in outcomes(done.hearing):
-        if outcome.failure is not None:
-            failure = outcome.failure
-            _log.warning("question_failed", place=done.place, cause=failure.cause, detail=failure.detail)
 
 
 def _text(value: bytes | str | None) -> str:

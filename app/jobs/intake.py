@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect
 
+from app.access.caller import caller_of
 from app.bodies import media_type, parse_body, read_body
 from app.jobs.case_intake import CaseIntake
 from app.jobs.jobs import Jobs
@@ -24,7 +25,7 @@ JSON, NDJSON = "application/json", "application/x-ndjson"
 MOST_FAULTS = 100
 """Faults of one body that are told."""
 
-_PARAMS = ("tau", "w_r", "elicitation")
+_PARAMS = ("tau", "w_r", "elicitation", "skip_unanimous")
 _LISTS = ("aggregators", "agents")
 _NUMBERS = ("tau", "w_r", "budget_usd")
 
@@ -45,7 +46,7 @@ async def take_in(request: Request, jobs: Jobs) -> Job:
                 return await _take_lines(request, jobs, staged)
             content = await read_body(request, JSON_LIMIT)
             body = await run_in_threadpool(parse_body, BatchBody, content)
-            return await _take_body(body, jobs, staged)
+            return await _take_body(body, jobs, staged, caller_of(request).owner)
     except BadInput as bad:
         if len(bad.faults) <= MOST_FAULTS:
             raise
@@ -58,25 +59,26 @@ async def take_in(request: Request, jobs: Jobs) -> Job:
 
 
 async def _take_lines(request: Request, jobs: Jobs, staged: JobFolder) -> Job:
+    owner = caller_of(request).owner
     options = read_options(request.query_params)
     domain = jobs.check(options)
     with CaseIntake(staged.cases, domain, jobs.upload_limit) as intake:
         async for chunk in request.stream():
             await run_in_threadpool(intake.feed, chunk)
         cases = await run_in_threadpool(intake.finish)
-    return jobs.submit(staged, options, domain.name, cases=cases)
+    return jobs.submit(staged, options, domain.name, owner, cases=cases)
 
 
-async def _take_body(body: BatchBody, jobs: Jobs, staged: JobFolder) -> Job:
+async def _take_body(body: BatchBody, jobs: Jobs, staged: JobFolder, owner: str) -> Job:
     options = BatchOptions.model_validate(body.model_dump(exclude={"cases", "dataset"}))
     if (body.cases is None) == (body.dataset is None):
         raise BadInput.at("cases", "give either cases or the name of a dataset")
     if body.dataset is not None:
         domain = jobs.check(_of_dataset(options, body.dataset, jobs))
-        return jobs.submit(staged, options, domain.name, dataset=body.dataset)
+        return jobs.submit(staged, options, domain.name, owner, dataset=body.dataset)
     domain = jobs.check(options)
     cases = await run_in_threadpool(_write, body.cases or (), domain, staged)
-    return jobs.submit(staged, options, domain.name, cases=cases)
+    return jobs.submit(staged, options, domain.name, owner, cases=cases)
 
 
 def _write(cases: Iterable[BatchCase], domain: Domain, staged: JobFolder) -> int:
@@ -122,9 +124,11 @@ def read_options(query: QueryParams) -> BatchOptions:
     return options
 
 
-def _value(name: str, text: str) -> str | float | None:
+def _value(name: str, text: str) -> str | float | bool | None:
     if name == "anchor" and text == "null":
         return None
+    if name == "skip_unanimous":
+        return {"true": True, "false": False}.get(text, text)
     if name not in _NUMBERS:
         return text
     try:

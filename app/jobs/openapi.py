@@ -8,6 +8,15 @@ from app.jobs.intake import NDJSON
 from app.routes.catalogue import examples
 
 _PROBLEM = "#/components/schemas/Problem"
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string", "enum": ["progress", "end"]},
+        "data": {"type": "string", "description": "The job, as JSON"},
+        "id": {"type": "string"},
+    },
+    "required": ["event", "data", "id"],
+}
 _LIST = {"type": "array", "items": {"type": "string"}}
 
 QUERY: dict[str, tuple[dict[str, Any], str]] = {
@@ -19,7 +28,11 @@ QUERY: dict[str, tuple[dict[str, Any], str]] = {
     "budget_usd": ({"type": "number", "exclusiveMinimum": 0}, "what the job may spend at most"),
     "tau": ({"type": "number", "minimum": 0, "default": 5.0}, ""),
     "w_r": ({"type": "number", "minimum": 0, "maximum": 1, "default": 0.2}, ""),
-    "elicitation": ({"type": "string", "enum": ["per_case"], "default": "per_case"}, ""),
+    "skip_unanimous": ({"type": "boolean", "default": False}, "judges are not asked where the agents agree"),
+    "elicitation": (
+        {"type": "string", "enum": ["per_case", "table"], "default": "per_case"},
+        "`table` is the elicitation table as it is when the job begins",
+    ),
 }
 """The options of an upload."""
 
@@ -54,7 +67,7 @@ def describe_batch(document: dict[str, Any], council: Council | None) -> None:
     one["/batch/{job_id}/events"]["get"]["responses"] |= {
         "200": {
             "description": "`progress` and `end` events; the data of each is the job",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": _EVENT}},
         },
         "204": {"description": "The client has seen the end"},
     }

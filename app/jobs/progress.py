@@ -5,11 +5,14 @@ from collections import Counter, deque
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from app.jobs.schemas import Counts, Job
 from app.jobs.store import now
 from domains.errors import Cause
 from evaluation.records import OUTCOMES, Outcome, Record
+
+Number = TypeVar("Number", int, float)
 
 WINDOW_S = 30.0
 """The rate is that of the last half minute: limits, pauses and retries change it."""
@@ -27,13 +30,15 @@ SELECT CASE WHEN count(*) = count(json_extract(record, '$.usage.{0}'))
 
 @dataclass
 class Tally:
-    """Cases by outcome, questions without an answer by cause, and what the replies took that the results rest on."""
+    """Cases by outcome, questions without an answer by cause, what the replies took that the results rest on, and what
+    was spent."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     causes: Counter[Cause] = field(default_factory=Counter)
     calls: int = 0
     prompt_tokens: int | None = 0
     completion_tokens: int | None = 0
+    spent_usd: float | None = 0.0
 
     @property
     def done(self) -> int:
@@ -47,6 +52,10 @@ class Tally:
         self.calls += record.usage.calls
         self.prompt_tokens = _sum(self.prompt_tokens, record.usage.prompt_tokens)
         self.completion_tokens = _sum(self.completion_tokens, record.usage.completion_tokens)
+
+    def spend(self, dollars: float | None) -> None:
+        """Count what was spent; None is unknown."""
+        self.spent_usd = _sum(self.spent_usd, dollars)
 
 
 def read_tally(journal: Path) -> Tally:
@@ -62,15 +71,15 @@ def read_tally(journal: Path) -> Tally:
 class Progress:
     """The progress of one job in this process."""
 
-    def __init__(self, tally: Tally, cases: int) -> None:
-        self.tally = tally
-        self.spent_usd: float | None = None
+    def __init__(self, cases: int) -> None:
         self._cases = cases
+        self._tally = Tally()
         self._marks: deque[tuple[float, int]] = deque()
 
-    def mark(self, clock: float) -> None:
+    def mark(self, clock: float, tally: Tally) -> None:
         """Note how far it is at this moment (seconds on a clock that never goes back)."""
-        self._marks.append((clock, self.tally.done))
+        self._tally = tally
+        self._marks.append((clock, tally.done))
         while self._marks[-1][0] - self._marks[0][0] > WINDOW_S:
             self._marks.popleft()
 
@@ -84,7 +93,7 @@ class Progress:
 
     def shown(self, job: Job) -> Job:
         """The job with this progress."""
-        tally, rate = self.tally, self.rate_per_s
+        tally, rate = self._tally, self.rate_per_s
         left = self._cases - tally.done
         return job.model_copy(
             update={
@@ -97,11 +106,11 @@ class Progress:
                 "calls": tally.calls,
                 "prompt_tokens": tally.prompt_tokens,
                 "completion_tokens": tally.completion_tokens,
-                "cost_usd": self.spent_usd,
+                "cost_usd": tally.spent_usd,
                 "errors": dict(tally.causes.most_common()),
             }
         )
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
+def _sum(one: Number | None, other: Number | None) -> Number | None:
     return None if one is None or other is None else one + other

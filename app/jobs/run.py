@@ -1,105 +1,106 @@
-"""One job as a run: what it asks, and the engine of `crosspath evaluate` over its folder."""
+"""One job as a run: what it asks of which cases, and the protocol of those who work on it.
+
+Whoever holds the lock of a job's folder attends to the job: it alone has the job worked on and tells its state. Who
+works is one of two: this process (`app.jobs.local`) or a fleet (`app.jobs.fleet`).
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from agents.personas import POOL
 from aggregators import ANCHORED
-from app.inquiry import Council, Inquiry
-from app.jobs.progress import Tally, read_tally
+from app.inquiry import Council
+from app.jobs.progress import Tally
 from app.jobs.schemas import BatchOptions
-from app.jobs.store import CANCELLED_FILE, CASES_FILE, EVENTS_FILE, JOB_FILE, JobEntry, JobFolder
-from app.runs.dataset import open_dataset
-from app.runs.folder import RunFolder, open_run_folder
-from app.runs.journal import Journal, open_journal
+from app.jobs.store import JobEntry, JobFolder
+from app.runs.dataset import Dataset, open_dataset
+from app.runs.folder import RunFolder
 from app.runs.manifest import describe_run
-from app.runs.means import note_failures, over_own_replies
 from app.runs.money import open_purse
-from app.runs.run import Asked, Done, Halt, Run, backbones, cases_in_flight, resolve_run, run_chunk
+from app.runs.run import Asked, Halt, backbones, resolve_run
 from domains.case import Domain
 from domains.catalogue import CASES_FILE as PACK_CASES
 from domains.errors import BadInput, Fault
+from evaluation.manifest import Manifest
 
 T = TypeVar("T")
 
-BESIDE = frozenset({JOB_FILE, CASES_FILE, EVENTS_FILE, CANCELLED_FILE})
-"""What a job has in its run folder."""
 
-
-@dataclass(frozen=True)
-class JobRun:
-    """A job's run, opened: nobody else works in its folder."""
-
-    folder: RunFolder
-    journal: Journal
-    run: Run
-    tally: Tally
+class JobRun(Protocol):
+    """A job's run, opened by the process that attends to the job."""
 
     @property
     def cases(self) -> int:
         """The number of cases."""
-        return len(self.run.dataset)
 
     async def finish(self) -> None:
-        """Run what has no result yet, and write the results down.
+        """Have every case run that has no result yet, and return once the results are written.
 
         Raises:
             Halted: it was stopped before.
             BadInput: what it needs cannot be read or written.
         """
-        await run_chunk(self.run, 0, self.cases, in_flight=cases_in_flight(self.run.inquiry))
-        await self.folder.write_results(self.journal.results, self.cases)
+
+    async def tally(self) -> Tally:
+        """How far it is.
+
+        Raises:
+            BadInput: what is kept of it cannot be read.
+        """
+
+    async def last_tally(self) -> Tally:
+        """How far it came: exact, once `finish` has ended, in whatever way.
+
+        Raises:
+            BadInput: what is kept of it cannot be read.
+        """
 
 
-@dataclass(frozen=True)
-class Means:
-    """What jobs are run with: who is asked, and for how many days replies are kept."""
+class Workplace(Protocol):
+    """Who works on jobs."""
 
-    council: Council
-    replies_days: int
+    @property
+    def keeps_on(self) -> bool:
+        """Whether the work goes on when the process that attends to the job ends."""
+
+    def open(self, job: JobFolder, folder: RunFolder, halt: Halt) -> AbstractAsyncContextManager[JobRun]:
+        """A job's run, begun or resumed, for as long as the block lasts; `folder` is the job's, locked.
+
+        Raises:
+            BadInput: its cases, its settings or what is kept of it cannot be used.
+        """
+
+    async def drop(self, job: JobFolder) -> None:
+        """Take up no more cases of a job that was cancelled, even if nobody attends to it."""
 
 
-@asynccontextmanager
-async def open_job_run(job: JobFolder, means: Means, halt: Halt) -> AsyncIterator[JobRun]:
-    """A job's run, begun or resumed, for as long as the block lasts.
+@contextmanager
+def job_cases(job: JobFolder, council: Council) -> Iterator[Dataset]:
+    """The cases of a job, while the block lasts. It takes seconds to look through large ones.
 
     Raises:
-        FolderTaken: another process runs it.
-        BadInput: its cases, its settings or what is kept of it cannot be used.
+        BadInput: they cannot be read.
     """
-    entry, council = job.entry, means.council
-    asked = asked_by(entry.options)
-    with ExitStack() as stack:
-        folder = stack.enter_context(open_run_folder(job.path))
-        cases = open_dataset(_cases(job, entry, council), council.catalogue.get(entry.domain))
-        dataset = await _in_thread(lambda: stack.enter_context(cases))
-        if entry.dataset is not None and not folder.begun:
-            await _in_thread(dataset.check)  # uploads were checked when they came
-        wanted = resolve_run(asked, council)
-        if not folder.begun:
-            await _in_thread(lambda: council.calibrations.refuse_seen(wanted.anchors, dataset.labelled_seeds))
-        manifest = folder.adopt(describe_run(wanted, dataset), BESIDE)
-        async with open_journal(folder.journal, manifest.id) as journal:
-            tally = await asyncio.to_thread(read_tally, folder.journal)
-            inquiry = await _paid(entry.options, asked, means, journal)
-
-            async def watch(done: Done) -> None:
-                if done.kept:
-                    tally.add(done.record)
-                await note_failures(done, journal)
-
-            yield JobRun(folder, journal, Run(dataset, inquiry, journal.results, halt, watch), tally)
+    entry = job.entry
+    with open_dataset(_cases(job, entry, council), council.catalogue.get(entry.domain)) as dataset:
+        yield dataset
 
 
-async def _paid(options: BatchOptions, asked: Asked, means: Means, journal: Journal) -> Inquiry:
-    """What the job asks, over its own replies, in the batch's lane, within what is left of its budget."""
-    inquiry = await over_own_replies(asked, means.council, journal, means.replies_days)
-    purse = open_purse(options.budget_usd, backbones(inquiry), await journal.spent() or 0.0)
-    return replace(inquiry, lane="batch", purse=purse)
+async def job_manifest(job: JobFolder, folder: RunFolder, dataset: Dataset, council: Council) -> Manifest:
+    """What the job's run does. Before it is begun, everything that can be wrong with its cases is looked for.
+
+    Raises:
+        BadInput: a name that nothing has any more, a line that is no case, or a calibration that was fitted to some.
+    """
+    wanted = resolve_run(asked_by(job.entry.options), council)
+    if not folder.begun:
+        if job.entry.dataset is not None:
+            await in_thread(dataset.check)  # uploads were checked when they came
+        await in_thread(lambda: council.calibrations.refuse_seen(wanted.anchors, dataset.labelled_seeds))
+    return describe_run(wanted, dataset)
 
 
 def asked_by(options: BatchOptions) -> Asked:
@@ -113,20 +114,22 @@ def asked_by(options: BatchOptions) -> Asked:
         anchors=() if options.anchor is None else (options.anchor,),
         tau=options.params.tau,
         w_r=options.params.w_r,
+        elicitation=options.params.elicitation or "per_case",
+        skip_unanimous=options.params.skip_unanimous,
     )
 
 
-def check_options(options: BatchOptions, council: Council) -> Domain:
+def check_options(options: BatchOptions, council: Council, *, fleet: bool = False) -> Domain:
     """The domain that these options are about.
 
     Raises:
-        BadInput: every name that nothing has, by the path of its field.
+        BadInput: every name that nothing has, and what a fleet cannot keep, by the path of its field.
     """
     faults: list[Fault] = []
     names = options.aggregators or []
     faults += [Fault(f"aggregators.{n}", "named twice") for n, name in enumerate(names) if name in names[:n]]
-    if options.params.elicitation == "table":
-        faults.append(Fault("params.elicitation", "the elicitation table is not available yet; use per_case"))
+    if fleet and options.budget_usd is not None:
+        faults.append(Fault("budget_usd", NO_FLEET_BUDGET))
     try:
         inquiry = resolve_run(asked_by(options), council)
     except BadInput as bad:
@@ -141,6 +144,12 @@ def check_options(options: BatchOptions, council: Council) -> Domain:
     return inquiry.domain
 
 
+NO_FLEET_BUDGET = (
+    "a fleet works on batches here, and it cannot keep a budget: that takes one process which reserves money before "
+    "each request. Leave it out, or run the batch where CROSSPATH_BATCH is local, or with crosspath evaluate --budget"
+)
+
+
 def _field(where: str) -> str:
     """The engine asks for one aggregator and others to compare it with; a batch for a list."""
     if where == "aggregator":
@@ -153,7 +162,7 @@ def _cases(job: JobFolder, entry: JobEntry, council: Council) -> Path:
     return job.cases if entry.dataset is None else council.catalogue.path(entry.dataset) / PACK_CASES
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def in_thread(work: Callable[[], T]) -> T:
     """What the work returns. It is waited for even by who is cancelled: files must not be closed under it."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:

@@ -1,6 +1,6 @@
 """Bodies of the batch routes."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -61,7 +61,8 @@ class Job(BaseModel):
 
     `cases` is null until they are counted; `done` of them have a result. `rate_per_s` is that of this run of the
     service; `remaining_s` estimates the time left. What is not known is null, never 0. `errors` counts the questions
-    without an answer by cause; `cause` says why a job stopped or failed.
+    without an answer by cause; `cause` says why a job stopped or failed. `cost_usd` is what was spent; where a fleet
+    works, what the replies cost that the results rest on.
     """
 
     id: str
@@ -96,7 +97,9 @@ class AggregatorScore(BaseModel):
 class BatchReport(BaseModel):
     """Accuracy by aggregator over the cases run so far that have a gold label and are complete (the pool).
 
-    `coverage` is the pool's share of the labelled cases; `exclusions` counts why cases are not in it.
+    `coverage` is the pool's share of the labelled cases; `exclusions` counts why cases are not in it. `evaluation` is
+    everything that `crosspath report` makes of the same cases: numbers, intervals, tests, tables, claims, identities;
+    null where there is nothing to compare, and then `evaluation_missing` says why.
     """
 
     id: str
@@ -109,3 +112,5 @@ class BatchReport(BaseModel):
     exclusions: dict[str, int]
     outcomes: Counts
     stand_in: bool
+    evaluation: dict[str, Any] | None
+    evaluation_missing: str | None

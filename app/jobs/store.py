@@ -2,8 +2,10 @@
 
 runs/ID/   job.json (who asked for what; written once) · cases.ndjson (what was uploaded) · events.ndjson (what became
 of it; its last line is the job's state) · cancelled (there if somebody cancelled it), beside the run's own files.
+runs/.open/ID   there as long as somebody has to see to the job, so that nobody has to look through those that ended.
 
-The disk is the truth: a job is what its folder says, whichever process is asked.
+The disk is the truth: a job is what its folder says, whichever process is asked. An id begins with the time, so that
+names in order are jobs in order.
 """
 
 import os
@@ -15,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import structlog
@@ -25,14 +28,12 @@ from app.jobs.schemas import ENDED, BatchOptions, Counts, Job
 from domains.errors import CrosspathError
 
 JOB_FILE, CASES_FILE, EVENTS_FILE, CANCELLED_FILE = "job.json", "cases.ndjson", "events.ndjson", "cancelled"
-ONLY_OWNER = "default"
-"""Everybody, until there are keys to tell callers apart."""
 STALE_S = 3600.0
 """An upload that nothing was added to for so long belongs to a process that was killed."""
 
 _log = structlog.get_logger(__name__)
 _ID = re.compile(r"[0-9a-f]{32}")
-_STAGING = ".new-"
+_STAGING, _OPEN = ".new-", ".open"
 
 
 class NoSuchJob(CrosspathError):
@@ -76,6 +77,16 @@ class JobFolder:
         last = self.events.last()
         return Job.model_validate_json(last.data if last else b"")
 
+    def is_of(self, owner: str) -> bool:
+        """Whether this is a job of an owner."""
+        try:
+            return self.entry.owner == owner
+        except FileNotFoundError:
+            return False
+        except (ValidationError, OSError):
+            _log.error("job_unreadable", job=self.path.name)
+            return False
+
     @property
     def readable(self) -> bool:
         """Whether this version of the service can read it. One that it cannot is left alone, and hides no other."""
@@ -118,18 +129,46 @@ class JobStore:
             raise NoSuchJob
         return folder
 
-    def all(self, owner: str | None = None) -> list[JobFolder]:
-        """Every job, or every one of an owner, newest first."""
-        with suppress(FileNotFoundError):
-            paths = [path for path in self._root.iterdir() if _ID.fullmatch(path.name) and (path / JOB_FILE).is_file()]
-            jobs = [job for job in map(JobFolder, paths) if job.readable and owner in (None, job.entry.owner)]
-            return sorted(jobs, key=lambda job: (job.entry.created, job.entry.id), reverse=True)
-        return []
+    def newest(self, owner: str, most: int) -> list[JobFolder]:
+        """The newest jobs of an owner, at most so many, the newest first."""
+        jobs = (JobFolder(self._root / name) for name in sorted(self._names(self._root), reverse=True))
+        return list(islice((job for job in jobs if job.is_of(owner) and job.readable), most))
 
     def unfinished(self) -> list[JobFolder]:
         """The jobs to go on with, oldest first: those that have not ended, and those that stopped for a cause that may
         be lifted by now. A budget that is spent stays spent."""
-        return [job for job in reversed(self.all()) if _goes_on(job.state())]
+        found: list[JobFolder] = []
+        for name in sorted(self._names(self._root / _OPEN if self._marks_open() else self._root)):
+            job = JobFolder(self._root / name)
+            if not (job.path / JOB_FILE).is_file() or not job.readable:
+                continue
+            if _goes_on(job.state()):
+                found.append(job)
+            else:
+                self.shut(job)
+        return found
+
+    def shut(self, job: JobFolder) -> None:
+        """Note that nobody has to see to a job any more, if that is so."""
+        if not _goes_on(job.state()):
+            (self._root / _OPEN / job.path.name).unlink(missing_ok=True)
+
+    def _marks_open(self) -> bool:
+        """Whether the jobs to see to are marked; they are from the first time on that the folder can be written."""
+        if not (self._root / _OPEN).is_dir():
+            made = self._root / f"{_STAGING}{secrets.token_hex(16)}"
+            with suppress(OSError):  # another process was quicker, or it cannot be written, or there is no job yet
+                made.mkdir()
+                for name in self._names(self._root):
+                    (made / name).touch()
+                made.rename(self._root / _OPEN)
+            shutil.rmtree(made, ignore_errors=True)
+        return (self._root / _OPEN).is_dir()
+
+    def _names(self, folder: Path) -> list[str]:
+        with suppress(FileNotFoundError), os.scandir(folder) as entries:
+            return [entry.name for entry in entries if _ID.fullmatch(entry.name)]
+        return []
 
     @contextmanager
     def staging(self) -> Iterator[JobFolder]:
@@ -148,12 +187,20 @@ class JobStore:
         _sync(staged.path / JOB_FILE)
         _sync(staged.path)
         path = self._root / entry.id
+        if self._marks_open():
+            (self._root / _OPEN / entry.id).touch()
+            _sync(self._root / _OPEN)
         staged.path.rename(path)
         _sync(self._root)
         return JobFolder(path)
 
     def sweep(self) -> None:
         """Remove what killed processes left of uploads."""
+        for name in self._names(self._root / _OPEN):
+            mark = self._root / _OPEN / name
+            with suppress(FileNotFoundError):
+                if not (self._root / name).exists() and time.time() - mark.stat().st_mtime > STALE_S:
+                    mark.unlink()
         for path in self._root.glob(f"{_STAGING}*"):
             with suppress(FileNotFoundError):  # its process has just ended the upload
                 newest = max(item.stat().st_mtime for item in (path, *path.iterdir()))
@@ -187,8 +234,8 @@ def new_job(entry: JobEntry) -> Job:
 
 
 def new_id() -> str:
-    """128 random bits: nobody guesses another's."""
-    return secrets.token_hex(16)
+    """The time in microseconds, and 76 random bits: nobody guesses another's."""
+    return f"{time.time_ns() // 1000:013x}{secrets.randbits(76):019x}"
 
 
 def now() -> str:

@@ -6,13 +6,23 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from app.access.caller import caller_of
+from app.idempotency.rule import answer_once
 from app.jobs.events import HEADERS, EventStream, is_over, job_events, seen_by
 from app.jobs.intake import NDJSON, take_in
 from app.jobs.jobs import Jobs
-from app.jobs.results import NothingLabelled, job_results, report
+from app.jobs.reports import NothingLabelled, Reports
+from app.jobs.results import job_results
 from app.jobs.schemas import BatchReport, Job
-from app.jobs.store import ONLY_OWNER, JobFolder, NoSuchJob
+from app.jobs.store import JobFolder, NoSuchJob
 from app.problems import Refused
+
+PAGE = "text/html"
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The report has its styles in itself, and needs and may load nothing else."""
+VARIES = {"Vary": "Accept"}
 
 router = APIRouter(prefix="/batch", tags=["batch"])
 
@@ -30,7 +40,7 @@ def the_job(job_id: str, request: Request) -> JobFolder:
         Refused: 404.
     """
     try:
-        return the_jobs(request).store.get(job_id, ONLY_OWNER)
+        return the_jobs(request).store.get(job_id, caller_of(request).owner)
     except NoSuchJob:
         raise Refused(404, "you have no such job") from None
 
@@ -46,14 +56,19 @@ async def create_job(request: Request, jobs: All) -> Response:
     The answer comes at once; `Location` is where to look. Lists in the query are repeated or comma-separated
     (`?aggregators=loglin,range`), `anchor=null` asks for none, and `params` are `tau`, `w_r` and `elicitation`.
     """
-    job = await take_in(request, jobs)
-    return Response(job.model_dump_json(), 202, {"Location": f"/batch/{job.id}"}, media_type="application/json")
+
+    async def create(once: Request) -> Response:
+        job = await take_in(once, jobs)
+        return Response(job.model_dump_json(), 202, {"Location": f"/batch/{job.id}"}, media_type="application/json")
+
+    return await answer_once(request, request.app.state.answers, create, strict=True)
 
 
 @router.get("")
-async def list_jobs(jobs: All, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Job]:
+async def list_jobs(request: Request, jobs: All, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[Job]:
     """Your jobs, newest first."""
-    return await run_in_threadpool(lambda: [folder.state() for folder in jobs.store.all(ONLY_OWNER)[:limit]])
+    owner = caller_of(request).owner
+    return await run_in_threadpool(lambda: [folder.state() for folder in jobs.store.newest(owner, limit)])
 
 
 @router.get("/{job_id}")
@@ -84,13 +99,23 @@ async def stream_results(folder: Known, jobs: All, follow: bool = True) -> Strea
     return StreamingResponse(job_results(folder, jobs, follow), media_type=NDJSON, headers=HEADERS)
 
 
-@router.get("/{job_id}/report")
-async def show_report(folder: Known) -> BatchReport:
-    """Accuracy by aggregator, with n, coverage and exclusions, over the results so far. It needs gold labels."""
+@router.get("/{job_id}/report", response_model=BatchReport, responses={200: {"content": {PAGE: {}}}})
+async def show_report(folder: Known, request: Request, accept: Annotated[str, Header()] = "*/*") -> Response:
+    """The evaluation of the results so far, which needs gold labels: accuracy by aggregator with n, coverage and
+    exclusions, and everything that `crosspath report` makes of them. `Accept: text/html` gives its page.
+
+    It is worked out apart in a process of its own, which takes seconds, and kept until a result is added.
+    """
+    reports: Reports = request.app.state.reports
     try:
-        return await run_in_threadpool(report, folder)
+        made = await reports.of(folder)
     except NothingLabelled:
         raise Refused(409, "no case that has a result yet was given with a gold label") from None
+    if PAGE not in accept:
+        return Response(made.json, media_type="application/json", headers=VARIES)
+    if made.page is None:
+        raise Refused(409, "there is nothing to compare yet; as JSON the report says why")
+    return Response(made.page, media_type=PAGE, headers=VARIES | {"Content-Security-Policy": PAGE_POLICY})
 
 
 @router.delete("/{job_id}")

@@ -5,10 +5,11 @@ import signal
 import sys
 from array import array
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 import structlog
 
@@ -16,6 +17,7 @@ from app.assembly import open_council
 from app.inquiry import Council, Inquiry
 from app.runs.dataset import Dataset, find_dataset, open_dataset
 from app.runs.folder import RunFolder
+from app.runs.frozen import freeze
 from app.runs.journal import Journal, open_journal
 from app.runs.manifest import describe_run
 from app.runs.means import note_failures, over_own_replies
@@ -38,13 +40,14 @@ PLANNED = 20_000
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run, on which cases, for how many dollars."""
+    """What is to be run, on which cases, for how many dollars; `table` is the file of an elicitation table."""
 
     asked: Asked
     dataset: str
     limit: int | None = None
     budget_usd: float | None = None
     retry_failed: bool = False
+    table: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,22 @@ async def estimate_all(prepared: Prepared) -> Estimate:
     Raises:
         BadInput: a line of the data set is no case, or a calibration that is asked for was fitted to some.
     """
+    prepared = await over_its_table(prepared, None)
     await asyncio.to_thread(_check, prepared)
     places = range(len(prepared.dataset))
     return await _estimate(prepared.inquiry, prepared.dataset, places, samples=(), resumed=False)
+
+
+async def over_its_table(prepared: Prepared, folder: Path | None) -> Prepared:
+    """The order over the elicitation table of the run in a folder, if it takes its ranks from one (`app.runs.frozen`).
+
+    Raises:
+        BadInput: the table is not this backbone's, these prompts' or this domain's, or not the run's.
+        TableUnavailable: the store of the tables cannot be reached.
+    """
+    order = prepared.order
+    council = await freeze(order.asked, prepared.council, folder, order.table)
+    return replace(prepared, council=council, inquiry=resolve_run(order.asked, council))
 
 
 async def run_in_folder(
@@ -94,14 +110,16 @@ async def run_in_folder(
         BadInput: the folder holds another run or something else, a line of the data set is no case, a calibration that
             is asked for was fitted to some, or the folder cannot be written any more. What was acknowledged is kept.
     """
+    prepared = await over_its_table(prepared, folder.path)
     dataset = prepared.dataset
     if not folder.begun:
         await asyncio.to_thread(_check, prepared)
     manifest = folder.adopt(describe_run(prepared.inquiry, dataset))
     async with open_journal(folder.journal, manifest.id) as journal:
         inquiry = await _paid(prepared, journal, settings)
-        with _stopped_by_signals(say) as halt:
-            await _run(prepared, Run(dataset, inquiry, journal.results, halt), journal, say)
+        with stopped_by_signals(say) as halt:
+            run = Run(dataset, inquiry, journal.results, halt)
+            await work_off(prepared, run, lambda done: note_failures(done, journal), say)
         await folder.write_results(journal.results, len(dataset))
     return await asyncio.to_thread(lambda: summarise(load_run(folder.path).records()))
 
@@ -121,8 +139,15 @@ async def _paid(prepared: Prepared, journal: Journal, settings: Settings) -> Inq
     return replace(inquiry, purse=open_purse(order.budget_usd, backbones(inquiry), spent or 0.0))
 
 
-async def _run(prepared: Prepared, run: Run, journal: Journal, say: Callable[[str], None]) -> None:
-    """The first cases, what the others will take, the others."""
+async def work_off(
+    prepared: Prepared, run: Run, note: Callable[[Done], Awaitable[None]], say: Callable[[str], None]
+) -> None:
+    """Run the first cases, tell what the others will take, and run these; `note` is told of each.
+
+    Raises:
+        Halted: it was stopped before the end.
+        BadInput: a line of the data set is no case, or the results cannot be written.
+    """
     total, retry = len(prepared.dataset), prepared.order.retry_failed
     todo = await _missing(run.results, total, retry)
     _log.info("run_taken_up", cases=total, missing=len(todo))
@@ -138,7 +163,7 @@ async def _run(prepared: Prepared, run: Run, journal: Journal, say: Callable[[st
             progress.step()
             if len(samples) < SAMPLED:
                 samples.append(sample_of(done.hearing, done.seconds))
-            await note_failures(done, journal)
+            await note(done)
 
         run, in_flight = replace(run, watch=watch), cases_in_flight(run.inquiry)
         first = todo[SAMPLED] if len(todo) > SAMPLED else total
@@ -180,7 +205,7 @@ async def _estimate(
 
 
 @contextmanager
-def _stopped_by_signals(say: Callable[[str], None]) -> Iterator[Halt]:
+def stopped_by_signals(say: Callable[[str], None]) -> Iterator[Halt]:
     """The first Ctrl-C (or SIGTERM) takes up no more cases and finishes those in flight, the second drops these too."""
     loop, task, halt = asyncio.get_running_loop(), asyncio.current_task(), Halt()
 

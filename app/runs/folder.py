@@ -1,5 +1,5 @@
 """A run's folder: `run.toml` (what was asked), `journal.sqlite` (the truth while it runs), `results.ndjson` (written
-once, when all is done), `log`, and `lock`."""
+once, when all is done), `log`, and `lock`. A fleet's has `records/` in place of the journal (`app.fleet.run`)."""
 
 import fcntl
 import os
@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.runs.journal import JOURNAL_FILE, create_journal
+from app.runs.manifest import refuse_differing
 from app.runs.results import Results, in_order
 from app.runs.toml import write_toml
 from domains.errors import BadInput
-from evaluation.manifest import MANIFEST_FILE, Manifest, differences, read_manifest
-from evaluation.runs import RESULTS_FILE
+from evaluation.manifest import MANIFEST_FILE, Manifest, read_manifest
+from evaluation.runs import RESULTS_FILE, TABLE_FILE
 
 LOCK_FILE, LOG_FILE = "lock", "log"
+RECORDS_FOLDER = "records"
+"""In place of a journal: many machines work on the run (`app.fleet.run`)."""
 _OURS = frozenset(
     {
         MANIFEST_FILE,
@@ -25,6 +28,8 @@ _OURS = frozenset(
         f"{JOURNAL_FILE}-shm",
         LOCK_FILE,
         LOG_FILE,
+        TABLE_FILE,
+        f"{TABLE_FILE}.new",
         f"{MANIFEST_FILE}.new",
     }
 )
@@ -70,10 +75,12 @@ class RunFolder:
             BadInput: the folder holds a run of other settings (each is named), or something else.
         """
         if self.begun:
-            kept = read_manifest(self.path)
-            differing = differences(kept, manifest)
-            if differing:
-                raise BadInput(differing)
+            kept = self.resume(manifest)
+            if (self.path / RECORDS_FOLDER).is_dir():
+                raise BadInput.at(
+                    str(self.path),
+                    f"holds a run that a fleet works on ({RECORDS_FOLDER}/, no journal); only a fleet goes on with it",
+                )
             return kept
         foreign = sorted(entry.name for entry in self.path.iterdir() if entry.name not in _OURS | beside)
         if foreign:
@@ -82,6 +89,16 @@ class RunFolder:
         create_journal(self.journal, manifest.id)
         write_whole(self.path / MANIFEST_FILE, [write_toml(manifest.model_dump()).encode()])
         return manifest
+
+    def resume(self, manifest: Manifest) -> Manifest:
+        """The `run.toml` of the run that was begun here.
+
+        Raises:
+            BadInput: it is one of other settings (each is named) or of another format.
+        """
+        kept = read_manifest(self.path)
+        refuse_differing(kept, manifest)
+        return kept
 
     async def write_results(self, results: Results, total: int) -> None:
         """Write `results.ndjson` from the results of a run that is done.

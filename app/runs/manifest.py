@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+import structlog
+
 from agents.backbone import Backbone
 from agents.personas import GENERIC, PERSONAS, Persona, forward_question
 from aggregators import JUDGES
@@ -13,6 +15,7 @@ from app import __version__
 from app.inquiry import NO_CASE, Inquiry
 from app.runs.dataset import Dataset
 from domains.case import KINDS, Domain, Finding, Kind, digest
+from domains.errors import BadInput
 from evaluation.manifest import (
     FORMAT,
     Asked,
@@ -23,7 +26,10 @@ from evaluation.manifest import (
     ParameterEntry,
     Rules,
     Versions,
+    differences,
 )
+
+_log = structlog.get_logger(__name__)
 
 _ANY_FINDING = Finding("f", "f", "evidence")
 
@@ -51,11 +57,27 @@ def describe_run(inquiry: Inquiry, dataset: Dataset) -> Manifest:
             tau=inquiry.parameters.tau,
             w_r=inquiry.parameters.w_r,
             seed=inquiry.parameters.seed,
-            elicitation="per_case",
+            elicitation=inquiry.elicitation,
+            table="" if inquiry.table is None else inquiry.table.frozen,
+            skip_unanimous=inquiry.skip_unanimous,
         ),
         rules=Rules(quorum=inquiry.quorum, deadline_s=inquiry.deadline_s, whole_set=inquiry.whole_set),
         backbones={name: _backbone(backbone) for name, backbone in backbones.items()},
     )
+
+
+def refuse_differing(kept: Manifest, now: Manifest) -> None:
+    """Nothing, if a run that was begun so would go on the same; another version of the service is only told
+    (docs/decisions/0012).
+
+    Raises:
+        BadInput: it would not; each setting is named.
+    """
+    differing = differences(kept, now)
+    if differing:
+        raise BadInput(differing)
+    if kept.versions.service != now.versions.service:
+        _log.info("run_of_another_version", run=kept.id, begun=kept.versions.service, now=now.versions.service)
 
 
 def _versions(inquiry: Inquiry, personas: Sequence[Persona], steps: Sequence[Kind]) -> Versions:

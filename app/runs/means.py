@@ -29,12 +29,18 @@ async def over_own_replies(asked: Asked, council: Council, journal: Journal, day
     return resolve_run(asked, council, lambda backbone: journal.replies(backbone.settings.prices))
 
 
-async def note_failures(done: Done, journal: Journal) -> None:
-    """What a failed question cost is in no reply; why it failed, in more words than the record's, is in the log."""
+async def log_failures(done: Done) -> None:
+    """Why a question failed, in more words than the record's, is in the log."""
     for outcome in outcomes(done.hearing):
         if outcome.failure is not None:
-            _log.warning(
-                "question_failed", place=done.place, cause=outcome.failure.cause, detail=outcome.failure.detail
-            )
+            failure = outcome.failure
+            _log.warning("question_failed", place=done.place, cause=failure.cause, detail=failure.detail)
+
+
+async def note_failures(done: Done, journal: Journal) -> None:
+    """The same; and what a failed question cost, which is in no reply, is in the journal."""
+    await log_failures(done)
+    for outcome in outcomes(done.hearing):
+        if outcome.failure is not None:
             for cost in outcome.costs:
                 await journal.charge(cost.dollars)

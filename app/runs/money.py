@@ -11,9 +11,11 @@ from agents.endpoint import BackboneSettings
 from agents.purse import Purse, closed_purse
 from agents.replies import Usage
 from agents.replies.reply import NO_USAGE
-from app.hearing import Hearing, Outcome, hear
+from anchor.table import unanswered
+from app.asking import Outcome
+from app.hearing import Hearing, hear
 from app.inquiry import Inquiry
-from domains.case import KINDS
+from domains.case import KINDS, Kind
 from domains.errors import BadInput, Fault
 
 LOOKING_S = 60.0
@@ -47,13 +49,17 @@ def expected_calls(inquiry: Inquiry) -> Counter[str]:
     """Questions that deciding one case asks, by backbone. Requests sent again and pairs asked again come on top."""
     anchors = inquiry.anchors.values()
     calls = Counter(agent.backbone.name for agent in inquiry.agents)
-    steps = sum(any(kind in anchor.steps for anchor in anchors) and _has_findings(inquiry, kind) for kind in KINDS)
+    steps = sum(any(kind in anchor.steps for anchor in anchors) and _asks(inquiry, kind) for kind in KINDS)
     calls[inquiry.backbone.name] += steps + len(inquiry.judges) + any(anchor.generic for anchor in anchors)
     return calls
 
 
-def _has_findings(inquiry: Inquiry, kind: Any) -> bool:
-    return any(observed.present or kind == "evidence" for observed in inquiry.case.observations(kind))
+def _asks(inquiry: Inquiry, kind: Kind) -> bool:
+    """Whether a step asks anybody: about a finding of which a table does not know every label's rank."""
+    stated = [o.finding for o in inquiry.case.observations(kind) if o.present or kind == "evidence"]
+    if inquiry.table is None:
+        return bool(stated)
+    return bool(unanswered(inquiry.table.table.ranks(stated, range(len(inquiry.domain.labels)))).any())
 
 
 async def calls_left(inquiry: Inquiry) -> Counter[str]:
@@ -100,12 +106,14 @@ def sample_of(hearing: Hearing, seconds: float) -> Sample:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left of a run: cases, so many of them at a time, and questions by backbone."""
+    """What is left of a run: cases, so many of them at a time, and questions by backbone; with `skipping` at most so
+    many."""
 
     cases: int
     in_flight: int
     calls: Mapping[str, int]
     backbones: Mapping[str, BackboneSettings]
+    skipping: bool = False
 
 
 async def plan_run(inquiries: AsyncIterable[Inquiry], in_flight: int, *, resumed: bool) -> Plan:
@@ -114,12 +122,14 @@ async def plan_run(inquiries: AsyncIterable[Inquiry], in_flight: int, *, resumed
     cases = 0
     calls: Counter[str] = Counter()
     backbones: dict[str, BackboneSettings] = {}
+    skipping = False
     async for inquiry in inquiries:
         cases += 1
+        skipping = inquiry.skip_unanimous and bool(inquiry.judges)
         calls += await calls_left(inquiry) if resumed else expected_calls(inquiry)
         asked = (inquiry.backbone, *(agent.backbone for agent in inquiry.agents))
         backbones |= {backbone.name: backbone.settings for backbone in asked}
-    return Plan(cases, in_flight, calls, backbones)
+    return Plan(cases, in_flight, calls, backbones, skipping)
 
 
 @dataclass(frozen=True)
@@ -149,6 +159,23 @@ class Estimate:
 
 def _about(value: float | None, form: str, sign: str = "", unit: str = "") -> str:
     return "unknown" if value is None else f"about {sign}{value:{form}}{unit}"
+
+
+def together(estimates: Mapping[str, Estimate]) -> Estimate:
+    """What several runs take one after another, by name. What is unknown of one is unknown of all."""
+    every = list(estimates.values())
+    if len(every) == 1:
+        return every[0]
+    prompt, completion = _sum(each.prompt_tokens for each in every), _sum(each.completion_tokens for each in every)
+    return Estimate(
+        cases=sum(each.cases for each in every),
+        calls=sum(each.calls for each in every),
+        prompt_tokens=None if prompt is None else round(prompt),
+        completion_tokens=None if completion is None else round(completion),
+        cost_usd=_sum(each.cost_usd for each in every),
+        seconds=_sum(each.seconds for each in every),
+        notes=tuple(f"{name}: {note}" for name, each in estimates.items() for note in each.notes),
+    )
 
 
 def estimate(plan: Plan, samples: Sequence[Sample]) -> Estimate:
@@ -227,6 +254,8 @@ def _notes(plan: Plan, samples: Sequence[Sample]) -> tuple[str, ...]:
     ]
     if not samples and asked:
         notes.append("tokens and time are unknown until the first cases were run")
+    if plan.skipping:
+        notes.append("at most: judges are not asked about the cases in which the agents agree")
     notes += [
         f"tokens are unknown: the server of backbone {name} does not count them"
         for name in asked

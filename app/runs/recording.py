@@ -8,16 +8,16 @@ import numpy as np
 from agents.backbone import Backbone
 from aggregators.decision import confidence
 from aggregators.verdict import Matrix, Verdict
-from app.answers import Ruling, degraded, simulated, tied_labels
+from app.answers import Ruling, degraded, questions, simulated, tied_labels
+from app.asking import Outcome
 from app.council import convene, rule, sources
-from app.hearing import Hearing, Outcome, Step
+from app.elicitation.step import Step
+from app.hearing import Hearing
 from app.own_agents import named
 from domains.case import Case, Kind
 from domains.errors import Cause
 from domains.posterior import Posterior
 from evaluation.records import (
-    GENERIC,
-    JUDGE,
     Decided,
     Elicited,
     Judged,
@@ -33,14 +33,24 @@ Number = TypeVar("Number", int, float)
 
 def write_record(hearing: Hearing, case: Case) -> Record:
     """The record of one case; `case` is the one of the data set, with its gold label, which the hearing never saw."""
+    failed = hearing.usable < hearing.inquiry.quorum
+    return record_of(hearing, case, None if failed else rule(convene([hearing]), hearing), apart=OF_THE_MOMENT)
+
+
+OF_THE_MOMENT = frozenset({"cache_unavailable"})
+"""Deviations that change what a case cost to run and nothing of what is known of it: a record does not tell of them, so
+that it is the same whenever and however often its case is run (docs/decisions/0011)."""
+
+
+def record_of(hearing: Hearing, case: Case, ruling: Ruling | None, apart: frozenset[str] = frozenset()) -> Record:
+    """The record of one case that was ruled on; None: too few agents answered. Deviations `apart` are left out."""
     inquiry = hearing.inquiry
-    failed = hearing.usable < inquiry.quorum
-    ruling = None if failed else rule(convene([hearing]), inquiry)
     deviations = [f"agents_usable:{hearing.usable}"] if ruling is None else _deviations(hearing, ruling)
+    deviations = [deviation for deviation in deviations if deviation not in apart]
     return Record(
         id=case.id,
         gold=case.gold,
-        outcome="failed" if failed else "degraded" if deviations else "ok",
+        outcome="failed" if ruling is None else "degraded" if deviations else "ok",
         degraded=deviations,
         causes=_causes(hearing),
         decisions=_decisions(hearing, ruling) if ruling else {},
@@ -72,13 +82,7 @@ def _deviations(hearing: Hearing, ruling: Ruling) -> list[str]:
 
 def _causes(hearing: Hearing) -> dict[str, Cause]:
     """Why a question got no answer, by who or what asked it."""
-    asked: dict[str, Outcome[Posterior] | None] = {
-        agent.name: outcome for agent, outcome in zip(hearing.inquiry.agents, hearing.forward, strict=True)
-    }
-    failures = {name: outcome.failure for name, outcome in (asked | {GENERIC: hearing.generic}).items() if outcome}
-    failures |= {kind: step.outcome.failure for kind, step in hearing.steps.items() if step.outcome}
-    failures |= {f"{JUDGE}{judge}": outcome.failure for judge, outcome in hearing.verdicts.items()}
-    return {name: failure.cause for name, failure in failures.items() if failure is not None}
+    return {asked: outcome.failure.cause for asked, outcome in questions(hearing).items() if outcome.failure}
 
 
 def _decisions(hearing: Hearing, ruling: Ruling) -> dict[str, Decided]:
@@ -127,18 +131,25 @@ def _elicited(hearing: Hearing) -> Elicited | None:
         return None
     names = hearing.inquiry.domain.label_names
     steps = {kind: _step_ranks(hearing, kind, step) for kind, step in hearing.steps.items()}
-    return Elicited(labels=[names[label] for label in hearing.label_M], **steps)
+    table = hearing.inquiry.table
+    return Elicited(
+        labels=[names[label] for label in hearing.label_M],
+        source=hearing.inquiry.elicitation,
+        table="" if table is None else table.frozen,
+        **steps,
+    )
 
 
 def _step_ranks(hearing: Hearing, kind: Kind, step: Step) -> StepRanks:
     present = {o.finding.id: o.present for o in hearing.inquiry.case.observations(kind)}
-    if step.outcome is None:
+    if step.rank_SJM is not None and not step.rank_SJM.shape[-2]:
         return StepRanks(findings=[], present=[], ranks=[])
-    value = step.outcome.value
+    answers = None if step.rank_SJM is None else np.asarray(step.rank_SJM).tolist()
     return StepRanks(
         findings=[finding.id for finding in step.findings],
         present=[present[finding.id] for finding in step.findings],
-        ranks=None if value is None else np.asarray(value.rank_JM).tolist(),
+        ranks=None if answers is None else answers[0],
+        more=[] if answers is None else answers[1:],
     )
 
 

@@ -20,7 +20,7 @@ from aggregators import AGGREGATORS, JUDGES
 from anchor.anchors import DEFAULT_ANCHOR
 from app.answers import outcomes, usage
 from app.hearing import Hearing, hear
-from app.inquiry import Council, Inquiry, resolve
+from app.inquiry import Council, Elicitation, Inquiry, resolve
 from app.runs.dataset import Dataset
 from app.runs.recording import write_record
 from app.runs.results import PAGE, Results
@@ -66,6 +66,8 @@ class Asked:
     anchors: Sequence[str] = (DEFAULT_ANCHOR,)
     tau: float = 5.0
     w_r: float = 0.2
+    elicitation: Elicitation = "per_case"
+    skip_unanimous: bool = False
     deadline_s: float = DEADLINE_S
 
 
@@ -130,7 +132,9 @@ def _body(asked: Asked) -> DecideBody:
             anchor=asked.anchors[0] if asked.anchors else None,
             backbone=asked.backbone,
             agents=list(asked.agents),
-            params=DecideParams(tau=asked.tau, w_r=asked.w_r),
+            params=DecideParams(
+                tau=asked.tau, w_r=asked.w_r, elicitation=asked.elicitation, skip_unanimous=asked.skip_unanimous
+            ),
         )
     except ValidationError as error:
         problems = error.errors(include_input=False, include_context=False, include_url=False)

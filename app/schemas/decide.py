@@ -24,11 +24,13 @@ class CaseBody(Body):
 
 
 class DecideParams(Body):
-    """Parameters of the heads, and where the ranks come from."""
+    """Parameters of the heads, where the ranks come from (null: as the operator set it), and whether judges skip the cases in which the agents agree
+    (their decision is then the one label, as plurality's)."""
 
     tau: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
     w_r: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.2
-    elicitation: Literal["per_case", "table"] = "per_case"
+    elicitation: Literal["per_case", "table"] | None = None
+    skip_unanimous: bool = False
 
 
 class AbstainBelow(Body):
@@ -72,18 +74,27 @@ class Tokens(BaseModel):
     cached: int | None
 
 
-class AgentAnswer(BaseModel):
-    """One agent: its posterior, how far from the anchor (nats), its rank and the weight FwdJS gives it."""
+class OfAgent(BaseModel):
+    """Which agent."""
 
     agent: str
+
+
+class OfJudge(BaseModel):
+    """Which judge."""
+
+    judge: str
+
+
+class Stated(BaseModel):
+    """What whoever was asked forward said, or why there is nothing; `cause` and `detail` tell why."""
+
     status: Literal["ok", "failed"]
     cause: str | None = None
     detail: str | None = None
+    retry_after: float | None = Field(default=None, description="seconds until the endpoint is worth asking again")
     top: str | None = None
     posterior: Distribution | None = None
-    js: float | None = None
-    rank: int | None = None
-    weight: float | None = None
     reasoning: str | None = None
     stated_sum: float | None = None
     unresolved_mass: float | None = None
@@ -92,6 +103,15 @@ class AgentAnswer(BaseModel):
     latency_ms: float | None = None
     tokens: Tokens | None = None
     cached: bool = False
+    shared: bool = Field(default=False, description="another caller asked the same at the same moment, and paid")
+
+
+class AgentAnswer(Stated, OfAgent):
+    """One agent: its posterior, how far from the anchor (nats), its rank and the weight FwdJS gives it."""
+
+    js: float | None = None
+    rank: int | None = None
+    weight: float | None = None
 
 
 class MatrixAnswer(BaseModel):
@@ -103,39 +123,28 @@ class MatrixAnswer(BaseModel):
     diagnostic: list[bool]
 
 
-class JudgeAnswer(BaseModel):
+class JudgeAnswer(Stated, OfJudge):
     """One judge: its posterior, which decides, and for `ach` its matrix with the inconsistency of each hypothesis
-    (I plus twice II) counted from it. `flaw` says why a matrix is missing."""
+    (I plus twice II) counted from it. `flaw` says why a matrix is missing. `skipped`: it was not to be asked where the
+    agents agree, and they do."""
 
-    judge: str
-    status: Literal["ok", "failed"]
-    cause: str | None = None
-    detail: str | None = None
-    top: str | None = None
-    posterior: Distribution | None = None
-    reasoning: str | None = None
+    status: Literal["ok", "failed", "skipped"]  # type: ignore[assignment]
     matrix: MatrixAnswer | None = None
     inconsistency: dict[str, int] | None = None
     sensitivity: str | None = None
     flaw: str | None = None
-    stated_sum: float | None = None
-    unresolved_mass: float | None = None
-    invalid_entries: int | None = None
-    model: str | None = None
-    latency_ms: float | None = None
-    tokens: Tokens | None = None
-    cached: bool = False
 
 
 class AnchorAnswer(BaseModel):
     """The distribution that agents are compared with, and the two factors of a reverse one. `calibration` is the
-    hash of what a calibrated one was made from."""
+    hash of what a calibrated one was made from, `elicitation` where the ranks of a reverse one came from."""
 
     name: str
     calibration: str | None = None
     distribution: Distribution | None
     likelihood: Distribution | None = None
     prior: Distribution | None = None
+    elicitation: Literal["per_case", "table"] | None = None
     missing_pairs: int = 0
     floored: int = 0
 
@@ -174,7 +183,8 @@ class Versions(BaseModel):
 
 
 class Decision(BaseModel):
-    """The answer of `POST /decide`. `status` is `complete` only if everything was as asked."""
+    """The answer of `POST /decide`. `status` is `complete` only if everything was as asked; `degraded` names what was
+    not, and `notes` says the same in sentences."""
 
     status: Literal["complete", "degraded"]
     id: str
@@ -192,6 +202,7 @@ class Decision(BaseModel):
     disagree: bool
     tied: list[str]
     degraded: list[str]
+    notes: list[str]
     compare: dict[str, Compared]
     usage: Usage
     timing_ms: Timing

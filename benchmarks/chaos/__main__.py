@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from app.logs import configure_logs
 from benchmarks.chaos.figure import Figure
 
 
@@ -32,6 +33,7 @@ def measure(module: str) -> list[Figure]:
 
 def main(names: Sequence[str]) -> int:
     """Measure the figures of these names, or all."""
+    configure_logs("error")
     known = modules()
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import uvicorn
 
-from app.assembly import open_council
 from app.cli.serve import Server
 from app.main import create_app
 from app.settings import STAND_IN_URL, DeclaredBackbone, Settings, load_settings
@@ -134,7 +133,7 @@ async def _service(settings: Settings) -> AsyncIterator[tuple[Place, Held]]:
         held.append(Held(inner))
         return held[-1]
 
-    app = create_app(settings, opener=lambda: open_council(settings, hold))
+    app = create_app(settings, stand_in_transport=hold)
     server = Server(uvicorn.Config(app, port=0, log_level="critical", backlog=CLIENTS), app)
     running = asyncio.create_task(server.serve())
     await _until(lambda: server.started)

@@ -64,7 +64,7 @@ async def disturb(fleet: Site, cases: int) -> tuple[list[float], float]:
     async with fleet.fleet() as queue:
         await queue.enqueue("b2")
         await fleet.until("b2", cases // 10, LIMIT_S)
-        victim.kill()
+        fleet.kill(victim)
         crashes.append(time.monotonic())
         await queue.enqueue("b2")
         fleet.start_worker(IN_FLIGHT)

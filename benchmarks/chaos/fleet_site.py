@@ -19,6 +19,7 @@ from app.assembly import open_council
 from app.fleet.fleet import Fleet, FleetProgress, open_fleet
 from app.fleet.run import begin_fleet_run
 from app.runs.dataset import open_dataset
+from app.runs.folder import open_run_folder
 from app.runs.manifest import describe_run
 from app.runs.run import Asked, resolve_run
 from app.settings import Settings, load_settings
@@ -103,8 +104,9 @@ class Site:
         domain = write(folder / "cases.ndjson", cases)
         async with open_council(self.settings) as council:
             inquiry = resolve_run(replace(asked, domain=domain), council)
-            with open_dataset(folder / "cases.ndjson", council.catalogue.get(domain)) as dataset:
-                begin_fleet_run(folder, describe_run(inquiry, dataset))
+            cases = open_dataset(folder / "cases.ndjson", council.catalogue.get(domain))
+            with cases as dataset, open_run_folder(folder) as opened:
+                begin_fleet_run(opened, describe_run(inquiry, dataset))
 
     def said(self) -> str:
         """The end of what the workers said."""
@@ -123,6 +125,13 @@ class Site:
             )
         self.workers.append(worker)
         return worker
+
+    def kill(self, worker: "subprocess.Popen[bytes]") -> None:
+        """SIGKILL to a worker and its parent at the same moment, as when their machine dies."""
+        children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text("ascii").split()
+        for process in (worker.pid, *map(int, children)):
+            os.kill(process, signal.SIGKILL)
+        worker.wait()
 
     @asynccontextmanager
     async def fleet(self) -> AsyncIterator[Fleet]:

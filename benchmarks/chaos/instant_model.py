@@ -35,6 +35,7 @@ class InstantModel:
         self.asked_again = 0
         self.last = 0.0
         self.refuses: Callable[[bytes], bytes] = lambda body: b""
+        self.open: set[asyncio.WriteTransport] = set()
 
     @property
     def base_url(self) -> str:
@@ -107,6 +108,11 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.WriteTransport, transport)  # uvloop's are of no class of asyncio's
+        self._model.open.add(self._transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is not None:
+            self._model.open.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -143,7 +149,16 @@ def serving(latency_s: float = 0.0) -> Iterator[InstantModel]:
     try:
         yield model
     finally:
-        loop.call_soon_threadsafe(server.close)
+        asyncio.run_coroutine_threadsafe(_end(server, model), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end(server: asyncio.AbstractServer, model: InstantModel) -> None:
+    """Let go of everybody: those who were killed may not have hung up yet."""
+    server.close()
+    for transport in list(model.open):
+        transport.abort()
+    while model.open:  # noqa: ASYNC110 - until the loop has told the connections, which is at once
+        await asyncio.sleep(0)

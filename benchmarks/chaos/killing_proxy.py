@@ -1,64 +1,40 @@
 """Stands before a model and kills whoever asks it about one case: a case that is its worker's death."""
 
-import asyncio
 import os
 import signal
-import threading
-from collections.abc import Coroutine, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-BLOCK = 1 << 16
+from benchmarks.chaos.relay import Relay, relaying
 
 
-class KillingProxy:
+class KillingProxy(Relay):
     """Passes bytes on in both directions; whoever sends `marker` is killed. `killed` are they."""
 
     def __init__(self, upstream: str, marker: bytes) -> None:
-        self._upstream = urlsplit(upstream)
+        self._url = urlsplit(upstream)
+        super().__init__(self._url.hostname or "", self._url.port or 80)
         self._marker = marker
+        self._kept: defaultdict[int, bytes] = defaultdict(bytes)
         self.killed: set[int] = set()
-        self.port = 0
-        self._connections: list[asyncio.Task[None]] = []
 
     @property
     def base_url(self) -> str:
         """Where it stands for the model."""
-        return f"http://127.0.0.1:{self.port}{self._upstream.path}"
+        return f"http://127.0.0.1:{self.port}{self._url.path}"
 
-    async def serve(self, ready: threading.Event, stop: asyncio.Event) -> None:
-        """Listen on a free port until told to stop."""
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        ready.set()
-        async with server:
-            await stop.wait()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = int(writer.get_extra_info("peername")[1])
-        inner, outer = await asyncio.open_connection(self._upstream.hostname, self._upstream.port)
-        ways = (self._pass(reader, outer, client), self._pass(inner, writer, None))
-        self._connections += [asyncio.create_task(self._quietly(way, writer, outer)) for way in ways]
-
-    async def _quietly(self, way: Coroutine[None, None, None], *ends: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            await way
-        for end in ends:
-            end.close()
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: int | None) -> None:
-        kept = b""
-        while block := await reader.read(BLOCK):
-            if client is not None and self._marker in kept + block:
-                self._kill(client)
-                break
-            kept = block[-len(self._marker) :]
-            writer.write(block)
-            await writer.drain()
+    async def passes(self, block: bytes, client: int | None) -> bool:
+        """Whether what came is free of the marker."""
+        if client is None:
+            return True
+        if self._marker in self._kept[client] + block:
+            self._kill(client)
+            return False
+        self._kept[client] = block[-len(self._marker) :]
+        return True
 
     def _kill(self, port: int) -> None:
         process = process_of_port(port)
@@ -83,15 +59,5 @@ def process_of_port(port: int) -> int | None:
 @contextmanager
 def killing(upstream: str, marker: bytes) -> Iterator[KillingProxy]:
     """The proxy, in a thread of its own, while the block lasts."""
-    proxy, ready = KillingProxy(upstream, marker), threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(proxy.serve(ready, stop)), name="killing-proxy")
-    thread.start()
-    ready.wait()
-    try:
+    with relaying(KillingProxy(upstream, marker)) as proxy:
         yield proxy
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()

@@ -10,6 +10,7 @@ from agents.backbone import Backbone
 from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings, open_client
 from agents.limits import open_limits
+from agents.redis_client import RedisServer
 from agents.replies import MemoryReplies
 from benchmarks.chaos.arrivals import questions
 
@@ -21,7 +22,8 @@ async def ask_without_end(
 ) -> None:
     """`ASKERS` at a time, until the time is over."""
     settings = BackboneSettings(base_url=base_url, model="instant", requests_per_minute=requests_per_minute)
-    limits = open_limits("shared", settings, redis_url)
+    redis = RedisServer(redis_url)
+    limits = open_limits("shared", settings, redis)
     asked = questions(first)
     async with open_client(settings) as client:
         backbone = Backbone("shared", settings, client, MemoryReplies(), limits=limits)
@@ -36,6 +38,7 @@ async def ask_without_end(
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
     await limits.close()
+    await redis.close()
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ from typing import Any
 
 import httpx
 import uvicorn
+from httpx_aiohttp import AiohttpTransport
 from pydantic import SecretStr
 
+from app.logs import configure_logs
 from app.main import create_app
 from app.settings import load_settings
 from domains.case import Case
@@ -42,31 +44,34 @@ class Rehearsal:
 @asynccontextmanager
 async def rehearsing(faults: str, *options: str, **settings: Any) -> AsyncIterator[Rehearsal]:
     """The two of them, with no reply kept from before; `options` are the stand-in's, `settings` the service's."""
-    catalogue = Catalogue()
+    async with simulating("--faults", faults, *options) as upstream:
+        named = {"llm_base_url": upstream, "llm_model": "stand-in", "llm_api_key": KEY}
+        async with serving_here(**{**named, **settings}) as rehearsal:
+            yield rehearsal
+
+
+@asynccontextmanager
+async def serving_here(**settings: Any) -> AsyncIterator[Rehearsal]:
+    """A service on a real socket in this process, with no reply kept from before, until the block ends."""
+    configure_logs("error")
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="crosspath-chaos-"))
-        upstream = await stack.enter_async_context(simulating("--faults", faults, *options))
-        configured = load_settings(
-            **{
-                "data_dir": Path(folder),
-                "replies": 0,
-                "log_level": "error",
-                "llm_base_url": upstream,
-                "llm_model": "stand-in",
-                "llm_api_key": KEY,
-                **settings,
-            }
-        )
+        configured = load_settings(**{"data_dir": Path(folder), "replies": 0, "log_level": "error", **settings})
         server = uvicorn.Server(uvicorn.Config(create_app(configured), log_level="error", access_log=False))
         listening = socket.create_server(("127.0.0.1", 0), backlog=2048)  # whoever connects waits until it is ready
         running = asyncio.create_task(server.serve([listening]))
         stack.push_async_callback(_stop, server, running)
         port = listening.getsockname()[1]
-        limits = httpx.Limits(max_connections=None)
-        client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=None, limits=limits, trust_env=False)
-        await stack.enter_async_context(client)
+        client = await stack.enter_async_context(_client(f"http://127.0.0.1:{port}"))
         (await client.get("/health/live")).raise_for_status()
-        yield Rehearsal(client, [_body(case) for case in _cases(catalogue)])
+        yield Rehearsal(client, [_body(case) for case in _cases(Catalogue())])
+
+
+def _client(base_url: str) -> httpx.AsyncClient:
+    """One that takes as little as can be from the service, in whose process it is: httpx's own pool takes more with
+    every request under way."""
+    transport = AiohttpTransport(limits=httpx.Limits(max_connections=0))
+    return httpx.AsyncClient(transport=transport, base_url=base_url, timeout=None, trust_env=False)
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ class _Place:
 
 
 def _source(table: Table) -> str:
-    if table.name == "tau_sweep":
+    if not table.source:
         return "not in the paper"
     return f"paper: {table.source if table.source.startswith('appendix') else f'section {table.source}'}"
 

@@ -28,17 +28,27 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line; `style` (1 to 4) is its colour and the shape of its marks. A dashed one has no marks."""
+    """A line; `style` (1 to 4) is its colour and the shape of its marks. A dashed one has no marks. `band` is the
+    outline of an area around it, an interval say; empty without one."""
 
     title: str
     style: int
     points: tuple[Point, ...]
     dashed: bool = False
     marked: bool = True
+    band: tuple[Point, ...] = ()
 
     @property
     def path(self) -> str:
-        return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
+        return _path(self.points)
+
+    @property
+    def band_path(self) -> str:
+        return f"{_path(self.band)}Z"
+
+
+def _path(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +144,29 @@ def forest(report: Report, heads: Sequence[str] = HEADS, name: Slice = "disagree
         for head, comparison, interval in found:
             title = method_title(head) if grouped else _short(run.title)
             full = f"{_short(run.title)} {title}" if grouped and len(rows) > 1 else title
-            whiskers.append(_whisker((title, full), comparison, interval, axis, y))
+            whiskers.append(_whisker((title, full), comparison.gain or 0.0, interval, axis, y))
             y += _ROW
         y += 8.0 if grouped else 2.0
     told = "; ".join(f"{run.title}: " + ", ".join(f"{method_title(head)} {points_text(comparison.gain or 0.0)}"
                      for head, comparison, _ in found) for run, found in rows)  # fmt: skip
     ticked = tuple(Tick(axis.at(value), _tick_text(value)) for value in ticks)
     return Forest(y, axis.at(0.0), ticked, tuple(groups), tuple(whiskers), told, bool(report.stand_ins))
+
+
+def gain_forest(rows: Sequence[tuple[str, float, Interval]], told: str, stand_in: bool) -> Forest:
+    """A row for each title, gain and interval; a gain is a share of cases."""
+    ticks = steps(
+        min(0.0, *(100 * interval.low for *_, interval in rows)),
+        max(0.0, *(100 * interval.high for *_, interval in rows)),
+        7,
+    )
+    axis = Axis(ticks[0], ticks[-1], _FOREST_LEFT, FOREST_WIDTH - _FOREST_RIGHT)
+    whiskers = tuple(
+        _whisker((_short(title), _short(title)), gain, interval, axis, 20.0 + place * (_ROW + 2.0))
+        for place, (title, gain, interval) in enumerate(rows)
+    )
+    ticked = tuple(Tick(axis.at(value), _tick_text(value)) for value in ticks)
+    return Forest(20.0 + len(rows) * (_ROW + 2.0), axis.at(0.0), ticked, (), whiskers, told, stand_in)
 
 
 def _short(name: str) -> str:
@@ -160,8 +186,7 @@ def _gains(run: ScoredRun, heads: Sequence[str], name: Slice) -> list[tuple[str,
     ]
 
 
-def _whisker(titles: tuple[str, str], found: Comparison, interval: Interval, axis: Axis, y: float) -> Whisker:
-    gain = found.gain or 0.0
+def _whisker(titles: tuple[str, str], gain: float, interval: Interval, axis: Axis, y: float) -> Whisker:
     side = "above" if interval.low > 0 else "below" if interval.high < 0 else "across"
     text = f"{points_text(gain)} ({interval_text(interval, signed=True)})"
     low, at, high = (axis.at(100 * value) for value in (interval.low, gain, interval.high))

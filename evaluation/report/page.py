@@ -32,9 +32,10 @@ class ClaimRow:
 
 
 @cache
-def _environment() -> Environment:
+def page_environment(*folders: Path) -> Environment:
+    """The parts of this page (`macros.html.j2`, `report.css`), and before them the templates of other folders."""
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=FileSystemLoader([*folders, TEMPLATES]), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
     environment.globals["notice"] = STAND_IN_NOTICE
@@ -44,7 +45,7 @@ def _environment() -> Environment:
 def render_page(report: Report, files: str = "") -> str:
     """The HTML; `files` is the name of the folder beside it, where there is one."""
     return (
-        _environment()
+        page_environment()
         .get_template("report.html.j2")
         .render(
             report=report,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from agents.answer import Answer
-from agents.backbone import LARGEST_RESPONSE
 from agents.deadline import Deadline
+from agents.exchange import LARGEST_RESPONSE
 from agents.replies import MemoryReplies
 from agents.retry import MOST_REQUESTS
 from domains.errors import AskFailed
@@ -185,7 +185,9 @@ class TestCancellation:
     async def test_gives_slots_and_connections_back(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
         backbone = door(concurrency=3)
-        tasks = [asyncio.create_task(ask(backbone)) for _ in range(9)]
+        tasks = [
+            asyncio.create_task(ask(backbone, replace(QUESTION, versions={"hung": str(number)}))) for number in range(9)
+        ]
         await upstream.until(lambda it: len(it.received) == 3)
         for task in tasks:
             task.cancel()

@@ -38,6 +38,8 @@ def test_the_digest_is_of_front_matter_and_instructions() -> None:
         ("cot@fast", "Judge.", "name"),
         ("../own", "Judge.", "name"),
         ("Own", "Judge.", "name"),
+        ("evidence", "Judge.", "elicitation step"),
+        ("context", "Judge.", "elicitation step"),
         ("own", "", "no instructions"),
         ("own", '+++\ntitle = "x"\n+++\n', "no instructions"),
         ("own", '+++\ntitle = "x"\nJudge.', "not closed"),

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import redis
 from structlog.testing import capture_logs
 
+from agents.redis_client import RedisServer
 from agents.replies import (
     MemoryReplies,
     RedisReplies,
@@ -25,8 +25,9 @@ from agents.replies import (
     Usage,
     open_replies,
 )
+from agents.replies.memory import RecentReplies
 from agents.replies.redis import PREFIX
-from agents.replies.reply import encode
+from agents.replies.reply import ALARMS, encode
 from tests.redis_server import RunningRedis
 
 NOW = time.time()
@@ -45,16 +46,25 @@ REPLY = StoredReply(
 )
 
 
+@pytest.fixture
+async def redis(redis_server: RunningRedis) -> AsyncIterator[RedisServer]:
+    server = RedisServer(redis_server.url, LOOSE_S)
+    yield server
+    await server.close()
+
+
 @pytest.fixture(params=["memory", "sqlite", "redis"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ReplyStore]:
     if request.param == "redis":
         server: RunningRedis = request.getfixturevalue("redis_server")
-        assert isinstance(open_replies(30, tmp_path / "replies.sqlite", server.url), RedisReplies)
-        opened: ReplyStore = RedisReplies(server.url, 30, limit_s=LOOSE_S)
+        redis_server = RedisServer(server.url, LOOSE_S)
+        assert isinstance(open_replies(30, tmp_path / "replies.sqlite", redis_server), RedisReplies)
+        yield RedisReplies(redis_server, 30)
+        await redis_server.close()
     else:
         opened = open_replies(30 if request.param == "sqlite" else 0, tmp_path / "replies.sqlite")
-    yield opened
-    await opened.close()
+        yield opened
+        await opened.close()
 
 
 async def test_a_reply_comes_back_as_it_was_put(store: ReplyStore) -> None:
@@ -243,38 +253,67 @@ def _write_until_killed(path: Path) -> int:
         return 200 + writer.stdout.read().count(b"\n")
 
 
+async def test_a_reply_in_memory_is_gone_after_a_while_for_it_may_be_purged_elsewhere() -> None:
+    recent = RecentReplies(10**6, held_s=0.01)
+    recent.put("d1", encode(REPLY), NOW)
+    held = recent.get("d1")
+    await asyncio.sleep(0.1)
+    assert (held, recent.get("d1")) == (REPLY, None)
+
+
+async def test_a_reply_that_was_put_again_is_held_for_its_own_while() -> None:
+    recent = RecentReplies(10**6, held_s=0.2)
+    recent.put("d1", encode(REPLY), NOW)
+    await asyncio.sleep(0.15)
+    recent.put("d1", encode(REPLY), NOW)
+    await asyncio.sleep(0.1)
+    assert recent.get("d1") == REPLY
+
+
 @pytest.mark.parametrize(
     "value",
     [encode(replace(REPLY, digest="another")), b"", b"\xff", b"[1]", b"{}", b'{"digest": "d1", "usage": 3}'],
     ids=["another digest", "empty", "no text", "a list", "no members", "wrong members"],
 )
 async def test_a_value_that_is_not_the_reply_to_its_key_is_a_miss_and_an_alarm(
-    redis_server: RunningRedis, value: bytes
+    redis: RedisServer, value: bytes
 ) -> None:
-    store = RedisReplies(redis_server.url, days=1)
-    with redis.Redis.from_url(redis_server.url) as client:
-        client.set(PREFIX + "d1", value)
+    await redis.client.set(PREFIX + "d1", value)
+    alarms = ALARMS.total()
     with capture_logs() as logs:
-        assert await store.get("d1") is None
+        assert await RedisReplies(redis, days=1).get("d1") is None
     assert [(line["log_level"], line["digest"]) for line in logs] == [("error", "d1")]
-    await store.close()
+    assert ALARMS.total() == alarms + 1
 
 
-async def test_replies_in_redis_expire_and_can_be_read_by_people(redis_server: RunningRedis) -> None:
-    store = RedisReplies(redis_server.url, days=2, limit_s=LOOSE_S)
+async def test_replies_in_redis_expire_and_can_be_read_by_people(redis: RedisServer) -> None:
+    await RedisReplies(redis, days=2).put(REPLY)
+    assert 2 * 86_400 - 60 < await redis.client.ttl("crosspath:reply:d1") <= 2 * 86_400
+    kept = await redis.client.get("crosspath:reply:d1")
+    assert isinstance(kept, bytes)
+    assert '"parsed":{"posterior":[["Grippe é",0.7]]}'.encode() in kept
+
+
+async def test_replies_are_read_from_memory_before_redis(redis: RedisServer) -> None:
+    store = RedisReplies(redis, days=1)
     await store.put(REPLY)
-    with redis.Redis.from_url(redis_server.url) as client:
-        assert 2 * 86_400 - 60 < int(str(client.ttl("crosspath:reply:d1"))) <= 2 * 86_400
-        assert '"parsed":{"posterior":[["Grippe é",0.7]]}'.encode() in bytes(client.get("crosspath:reply:d1") or b"")
-    await store.close()
+    await redis.client.flushall()
+    assert await store.get("d1") == REPLY
+    assert await RedisReplies(redis, days=1).get("d1") is None
+
+
+async def test_a_purge_reaches_memory_and_redis(redis: RedisServer) -> None:
+    store = RedisReplies(redis, days=1)
+    await store.put(REPLY)
+    assert await store.purge(NOW + 1) == 1
+    assert await store.get("d1") is None
+    assert await redis.client.keys(PREFIX + "*") == []
 
 
 @pytest.mark.parametrize("outage", ["frozen", "killed", "never there", "full"])
-async def test_a_redis_that_does_not_answer_is_unavailable(
-    redis_server: RunningRedis, outage: str, tmp_path: Path
-) -> None:
-    url = "unix:///nowhere/redis.sock" if outage == "never there" else redis_server.url
-    store = RedisReplies(url, days=1)
+async def test_a_redis_that_does_not_answer_is_unavailable(redis_server: RunningRedis, outage: str) -> None:
+    redis = RedisServer("unix:///nowhere/redis.sock" if outage == "never there" else redis_server.url)
+    store = RedisReplies(redis, days=1)
     if outage == "frozen":
         await store.put(REPLY)
         redis_server.process.send_signal(signal.SIGSTOP)
@@ -282,19 +321,24 @@ async def test_a_redis_that_does_not_answer_is_unavailable(
         await store.put(REPLY)
         redis_server.process.kill()
     elif outage == "full":
-        with redis.Redis.from_url(url) as client:
-            client.config_set("maxmemory", "1")
+        await redis.client.config_set("maxmemory", "1")
+    with pytest.raises(StoreUnavailable):
+        await store.put(replace(REPLY, digest="d2"))
+    await redis.close()
+
+
+async def test_a_full_redis_is_still_read(redis: RedisServer) -> None:
+    await RedisReplies(redis, days=1).put(REPLY)
+    await redis.client.config_set("maxmemory", "1")
+    other = RedisReplies(redis, days=1)
+    with pytest.raises(StoreUnavailable):
+        await other.put(replace(REPLY, digest="d2"))
+    assert await other.get("d1") == REPLY
+
+
+async def test_what_redis_did_not_take_is_kept_in_memory(redis: RedisServer) -> None:
+    await redis.client.config_set("maxmemory", "1")
+    store = RedisReplies(redis, days=1)
     with pytest.raises(StoreUnavailable):
         await store.put(REPLY)
-    await store.close()
-
-
-async def test_a_redis_that_comes_back_is_used_again(redis_server: RunningRedis) -> None:
-    store = RedisReplies(redis_server.url, days=1)
-    await store.put(REPLY)
-    redis_server.process.send_signal(signal.SIGSTOP)
-    with pytest.raises(StoreUnavailable):
-        await store.get("d1")
-    redis_server.process.send_signal(signal.SIGCONT)
     assert await store.get("d1") == REPLY
-    await store.close()

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.failure import Failure
-from agents.retry import MOST_REQUESTS, Attempts, Backoff
+from agents.retry import MOST_REQUESTS, Attempts, Backoff, RetryBudget
 from domains.errors import AskFailed
 
 LATER = Failure("server_error", "HTTP 503", "later")
@@ -50,3 +50,31 @@ def test_a_wait_beyond_the_deadline_fails_at_once_and_says_when_to_come_back() -
     with pytest.raises(AskFailed) as failed:
         Attempts(requests=1).next_wait(told, Backoff(), remaining=29.0)
     assert failed.value.retry_after_s == 30.0
+
+
+class TestARetryBudget:
+    def test_begins_with_one_extra_request_for_each_that_may_be_in_flight(self) -> None:
+        assert (RetryBudget(64).left, RetryBudget(1).left) == (64, 10)
+
+    def test_earns_one_with_every_fifth_call(self) -> None:
+        budget = RetryBudget(10)
+        while budget.spend():
+            pass
+        earned = []
+        for _ in range(10):
+            budget.earn()
+            earned.append(budget.left)
+        assert earned == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2]
+
+    @given(st.integers(1, 100), st.lists(st.booleans(), max_size=3000))
+    def test_never_lets_through_more_than_a_fifth_and_its_allowance(self, in_flight: int, steps: list[bool]) -> None:
+        budget = RetryBudget(in_flight)
+        calls = extra = 0
+        for is_call in steps:
+            if is_call:
+                budget.earn()
+                calls += 1
+            else:
+                extra += budget.spend()
+            assert extra <= calls / 5 + budget.allowance
+            assert 0 <= budget.left <= budget.allowance

@@ -268,7 +268,7 @@ def test_verdicts_cannot_be_written(panel: Panel, name: str) -> None:
 
 
 def test_verdicts_of_another_shape_are_refused(panel: Panel) -> None:
-    with pytest.raises(ValueError, match="the verdicts of ach have shapes"):
+    with pytest.raises(ValueError, match="the verdicts of ach are not of this panel"):
         panel.with_verdicts({"ach": assemble_verdicts([None], 3)})
 
 

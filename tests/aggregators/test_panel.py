@@ -134,3 +134,16 @@ class TestAnchor:
         prepared = prepare_anchor(np.zeros((1, 3)), np.ones((1, 3), dtype=np.bool_))
         assert (prepared.anchored_N.tolist(), prepared.floored_N.tolist()) == ([False], [0])
         assert np.isneginf(prepared.log_anchor_NL).all()
+
+
+class TestTake:
+    def test_the_taken_cases_are_the_same_in_the_order_asked_for(self) -> None:
+        whole = random_panel(3, coarse=False, cases=20)
+        row_N = np.array([7, 0, 12])
+        part = whole.take(row_N)
+        assert part.seed_N == tuple(whole.seed_N[row] for row in row_N)
+        for name in ("forward_NKL", "place_NKL", "usable_NK", "divergence_NK", "anchor_NL", "shortlist_NL", "top_NK"):
+            assert_array_equal(getattr(part, name), getattr(whole, name)[row_N])
+        for judge, verdicts in part.verdicts.items():
+            assert_array_equal(verdicts.posterior_NL, whole.verdicts[judge].posterior_NL[row_N])
+            assert_array_equal(verdicts.usable_N, whole.verdicts[judge].usable_N[row_N])

@@ -111,7 +111,7 @@ def test_a_name_that_no_file_may_have(tmp_path: Path, calibration: Calibration, 
 
 
 def test_an_anchor_is_made_of_a_calibration_that_fits(calibration: Calibration) -> None:
-    assert anchor_for("mine", calibration, DOMAIN, ORIGIN).name == "calibrated:mine"
+    assert anchor_for("mine", calibration, DOMAIN.label_names, ORIGIN).name == "calibrated:mine"
 
 
 def test_numbers_go_to_their_labels_whatever_the_order_in_the_file(tmp_path: Path) -> None:
@@ -148,27 +148,31 @@ def test_the_origin_names_what_the_ranks_depend_on() -> None:
 )
 def test_ranks_of_another_origin_are_refused(calibration: Calibration, change: dict[str, Any], named: str) -> None:
     with pytest.raises(BadInput, match=named) as refused:
-        anchor_for("mine", calibration, DOMAIN, ORIGIN.model_copy(update=change))
+        anchor_for("mine", calibration, DOMAIN.label_names, ORIGIN.model_copy(update=change))
     assert len(refused.value.faults) == 1
 
 
 def test_everything_that_does_not_fit_is_told_at_once(calibration: Calibration) -> None:
     with pytest.raises(BadInput) as refused:
-        anchor_for("mine", calibration, DOMAIN, ORIGIN.model_copy(update={"domain": "pets", "source": "table"}))
+        anchor_for(
+            "mine", calibration, DOMAIN.label_names, ORIGIN.model_copy(update={"domain": "pets", "source": "table"})
+        )
     assert len(refused.value.faults) == 2
 
 
 def test_another_backbone_passes_when_told_to_and_nothing_else_does(calibration: Calibration) -> None:
     other = ORIGIN.model_copy(update={"backbone": "large-model"})
-    assert anchor_for("mine", calibration, DOMAIN, other, other_backbone=True).name == "calibrated:mine"
+    assert anchor_for("mine", calibration, DOMAIN.label_names, other, other_backbone=True).name == "calibrated:mine"
     with pytest.raises(BadInput, match="elicitation source"):
-        anchor_for("mine", calibration, DOMAIN, other.model_copy(update={"source": "table"}), other_backbone=True)
+        anchor_for(
+            "mine", calibration, DOMAIN.label_names, other.model_copy(update={"source": "table"}), other_backbone=True
+        )
 
 
 def test_a_file_whose_labels_are_not_the_domains_is_refused(calibration: Calibration) -> None:
     renamed = replace(DOMAIN, labels=(*DOMAIN.labels[:-1], Label("Slow disk")))
     with pytest.raises(BadInput, match=r"calibration\.marginal"):
-        anchor_for("mine", calibration, renamed, ORIGIN)
+        anchor_for("mine", calibration, renamed.label_names, ORIGIN)
 
 
 def changed(*path: str, to: object) -> Callable[[dict[str, Any]], None]:

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.assembly import open_council
 from app.main import create_app
 from app.settings import Settings, load_settings
 from domains.catalogue import Catalogue
@@ -53,7 +52,7 @@ async def running(settings: Settings, spoils: Spoils = lambda body: False) -> As
         upstream.append(Spoiling(inner, spoils))
         return upstream[-1]
 
-    app = create_app(settings, opener=lambda: open_council(settings, spoiling))
+    app = create_app(settings, stand_in_transport=spoiling)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=True)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

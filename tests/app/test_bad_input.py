@@ -65,7 +65,7 @@ CONTENT: Mapping[str, tuple[Any, str]] = {
     "w_r above 1": (lambda case: changed(case, params={"w_r": 1.5}), "params.w_r"),
     "w_r below 0": (lambda case: changed(case, params={"w_r": -0.1}), "params.w_r"),
     "a number as text": (lambda case: changed(case, params={"tau": "5"}), "params.tau"),
-    "the elicitation table": (lambda case: changed(case, params={"elicitation": "table"}), "params.elicitation"),
+    "an elicitation of no kind": (lambda case: changed(case, params={"elicitation": "guess"}), "params.elicitation"),
     "a head without an anchor": (lambda case: changed(case, anchor=None), "aggregator"),
     "a head to compare with, without an anchor": (
         lambda case: changed(case, anchor=None, aggregator="range", compare=["minjs"]),

@@ -81,7 +81,7 @@ async def test_anchors_list_those_of_the_data_folder_that_can_be_read(service: S
     [
         ({"domain": "elsewhere"}, "fitted for the domain 'elsewhere'"),
         ({"labels": "00"}, "fitted for the labels '00'"),
-        ({"source": "table"}, "fitted for the elicitation source 'table', not 'per_case'"),
+        ({"source": "elsewhere"}, "fitted for the elicitation source 'elsewhere', not 'per_case'"),
         ({"backbone": "large"}, "fitted for the backbone 'large', not 'stand-in'"),
         (
             {"prompts": {"context": PROMPTS["context"].digest, "evidence": "0123"}},

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from aggregators import JUDGES
-from app.assembly import open_council
 from app.main import create_app
 from app.schemas.decide import Decision
 from app.settings import Settings
@@ -122,6 +121,29 @@ async def test_unanimous_cases_are_judged_too(service: Service, unanimous: Body,
     assert answer["judges"][0]["status"] == "ok"
 
 
+SKIPPING = {"skip_unanimous": True}
+
+
+@every_judge
+async def test_told_to_skip_them_a_judge_is_not_asked_and_the_agents_one_label_is_its_decision(
+    service: Service, unanimous: Body, judge: str
+) -> None:
+    answer = (await service.decide(case=unanimous, aggregator=judge, compare=["plurality"], params=SKIPPING)).json()
+
+    assert user_texts(service) == []
+    assert answer["judges"] == [answer["judges"][0] | {"judge": judge, "status": "skipped", "posterior": None}]
+    assert (answer["status"], answer["aggregator"], answer["degraded"]) == ("complete", judge, [])
+    assert answer["label"] == answer["agents"][0]["top"]
+    assert answer["distribution"] == answer["compare"]["plurality"]["distribution"] == {answer["label"]: 1.0}
+
+
+async def test_told_to_skip_them_it_is_asked_where_the_agents_disagree(service: Service, case: Body) -> None:
+    answer = (await service.decide(case=case, aggregator="ach", params=SKIPPING)).json()
+
+    assert answer["disagree"]
+    assert answer["judges"][0]["status"] == "ok"
+
+
 async def test_judges_see_answers_and_no_persona(service: Service, case: Body) -> None:
     answer = (await service.decide(case=case, compare=list(JUDGES))).json()
 
@@ -164,7 +186,7 @@ async def mumbling(settings: Settings, *said: str) -> AsyncIterator[tuple[httpx.
         between.append(Mumbling(inner, list(said)))
         return between[-1]
 
-    app = create_app(settings, opener=lambda: open_council(settings, wrap))
+    app = create_app(settings, stand_in_transport=wrap)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=True)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

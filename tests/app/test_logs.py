@@ -1,8 +1,11 @@
-"""Logging never stops what is logged about."""
+"""Logging never stops what is logged about, and tells nothing of what it says."""
 
+import logging
 from pathlib import Path
 
-from app.logs import LogFile
+import pytest
+
+from app.logs import LogFile, configure_logs
 
 
 def test_lines_are_appended(tmp_path: Path) -> None:
@@ -16,3 +19,17 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(tmp_path: Path) 
     LogFile(tmp_path / "none" / "log").write("line\n")
 
     assert not (tmp_path / "none").exists()
+
+
+def test_other_libraries_tell_where_an_exception_comes_from_and_not_what_it_says(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    configure_logs("info")
+    try:
+        raise ValueError("a patient's words")
+    except ValueError:
+        logging.getLogger("uvicorn.error").exception("Exception in ASGI application\n")
+
+    (record,) = caplog.records
+    assert record.getMessage().startswith("Exception in ASGI application (ValueError at ")
+    assert "a patient's words" not in caplog.text

@@ -45,4 +45,4 @@ async def test_a_dead_redis_fails_no_decision_and_is_told(
         answer = await service.decide(case=case)
 
     assert answer.status_code == 200
-    assert answer.json()["degraded"] == ["cache_unavailable"]
+    assert "cache_unavailable" in answer.json()["degraded"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregators.panel import Verdicts
 from anchor.anchors import ANCHORS
 from domains.simplex import log, normalise
 from evaluation.collisions import Collision, Grid
@@ -55,6 +56,25 @@ def _gap(detail: str) -> int:
 
 
 class TestOurOwnNumbers:
+    @settings(max_examples=20, deadline=None)
+    @given(st.integers(0, 2**32), st.booleans())
+    def test_they_hold_of_judges_that_skip_unanimous_cases_too(self, seed: int, coarse: bool) -> None:
+        world = random_world(seed, coarse=coarse, cases=30)
+        panel = world.panel
+        verdict_NL = np.random.default_rng(seed).dirichlet(np.ones(len(panel.labels)), size=len(panel))
+        order_NL = verdict_NL.argsort(axis=-1)[:, ::-1].argsort(axis=-1)
+        skipping = Verdicts(
+            np.where(panel.unanimous_N[:, None], 0.0, verdict_NL),
+            np.where(panel.unanimous_N[:, None], len(panel.labels), order_NL),
+            ~panel.unanimous_N,
+            ~panel.unanimous_N,
+        )
+        evaluation = evaluate(panel.with_verdicts({"ach": skipping}), world.sources, world.gold_N)
+        found = (*count_identities(counted(evaluation)), *case_identities(evaluation))
+        assert broken(found) == {}
+        if panel.unanimous_N.any():
+            assert {"unanimous:ach", "skipped:ach"} <= {identity.name for identity in found}
+
     @settings(max_examples=60, deadline=None)
     @given(st.integers(0, 2**32), st.booleans(), st.integers(1, 6), st.integers(1, 7))
     def test_every_identity_holds_on_every_panel(self, seed: int, coarse: bool, agents: int, labels: int) -> None:

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, bootstrap
 
-from evaluation.intervals import paired_intervals, resampled_means
+from evaluation.intervals import interval_of, paired_intervals, resampled_means
 
 
 def outcomes(seed: int, cases: int = 400) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
@@ -95,3 +95,19 @@ class TestResampling:
         right_NM = np.random.default_rng(4).random((2_000, 3))
 
         assert resampled_means(right_NM, 2_500, seed=0).shape == (2_500, 3)
+
+
+class TestIntervalOf:
+    def test_it_is_that_of_the_paired_intervals(self) -> None:
+        right = outcomes(3)
+        means_BM = resampled_means(np.stack([right["rule"], right["head"]], axis=-1), 500, seed=4)
+        both = paired_intervals({name: right[name] for name in ("rule", "head")}, "rule", resamples=500, seed=4)
+        assert interval_of(means_BM[:, 1]) == both["head"].accuracy
+        assert interval_of(means_BM[:, 1] - means_BM[:, 0]) == both["head"].difference
+
+    def test_an_end_among_infinite_values_is_infinite(self) -> None:
+        value_B = np.concatenate([np.full(10, -np.inf), np.linspace(0.2, 0.4, 90)])
+        found = interval_of(value_B)
+        assert found.low == -np.inf
+        assert 0.39 < found.high <= 0.4
+        assert interval_of(np.full(5, np.inf)).low == np.inf

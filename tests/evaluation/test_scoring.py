@@ -9,7 +9,7 @@ from aggregators.decision import confidence, decide
 from aggregators.panel import Verdicts
 from anchor.anchors import ANCHORS
 from anchor.network import Step
-from domains.simplex import log
+from domains.simplex import Mask, log
 from evaluation.methods import RANDOM_EXPECTED, agent, alone, headed, ranked, swept
 from evaluation.scoring import Evaluation, Setting, evaluate, ready_made
 from tests.evaluation.worlds import World, hand_world, permuted_agents, random_world
@@ -188,11 +188,13 @@ class TestSweeps:
 
 
 class TestJudges:
-    def verdicts(self, world: World, usable: bool) -> World:
+    def verdicts(self, world: World, usable: bool, asked_N: Mask | None = None) -> World:
         labels, cases = len(world.panel.labels), len(world.panel)
-        posterior_NL = np.eye(labels)[world.gold_N] * usable
+        asked_N = np.ones(cases, dtype=np.bool_) if asked_N is None else asked_N
+        usable_N = asked_N & usable
+        posterior_NL = np.eye(labels)[world.gold_N] * usable_N[:, None]
         place_NL = np.where(posterior_NL > 0, 0, labels)
-        verdicts = Verdicts(posterior_NL, place_NL, np.full(cases, usable))
+        verdicts = Verdicts(posterior_NL, place_NL, usable_N, asked_N)
         return replace(world, panel=world.panel.with_verdicts({"ach": verdicts}))
 
     def test_a_judge_is_scored_where_it_was_asked(self) -> None:
@@ -206,6 +208,25 @@ class TestJudges:
 
         assert evaluation.fallback["ach"].all()
         assert_array_equal(evaluation.methods["ach"].label_N, evaluation.methods["plurality"].label_N)
+
+    def test_a_unanimous_case_that_a_judge_skips_is_decided_for_the_agents_label_and_did_not_fall_back(self) -> None:
+        world = random_world(1)
+        unanimous_N = world.panel.unanimous_N
+        evaluation = scored(self.verdicts(world, usable=True, asked_N=~unanimous_N))
+
+        label_N = evaluation.methods["ach"].label_N
+        assert label_N is not None
+        assert_array_equal(label_N, np.where(unanimous_N, world.panel.top_NK[:, 0], world.gold_N))
+        assert_array_equal(evaluation.skipped["ach"], unanimous_N)
+        assert not evaluation.fallback["ach"].any()
+        assert 0 < unanimous_N.sum() < len(unanimous_N)
+
+    def test_a_case_that_was_not_put_to_a_judge_though_the_agents_disagree_counts_as_fallen_back(self) -> None:
+        world = random_world(1)
+        nobody_N = np.zeros(len(world.panel), dtype=np.bool_)
+        evaluation = scored(self.verdicts(world, usable=True, asked_N=nobody_N))
+
+        assert_array_equal(evaluation.fallback["ach"], evaluation.pool.disagree_N)
 
     def test_a_judge_that_was_not_asked_cannot_be_scored(self) -> None:
         with pytest.raises(LookupError):

@@ -49,7 +49,8 @@ def _random_verdicts(generator: np.random.Generator, cases: int, labels: int, co
     kept_NL = generator.random(mass_NL.shape).argsort(-1) < generator.integers(1, 6, size=(cases, 1))
     usable_N = generator.random(cases) < 0.8
     posterior_NL = normalise(np.where(kept_NL & usable_N[:, None], mass_NL, 0.0))
-    return Verdicts(posterior_NL, places(posterior_NL, generator.random(posterior_NL.shape)), usable_N)
+    asked_N = usable_N | (generator.random(cases) < 0.5)
+    return Verdicts(posterior_NL, places(posterior_NL, generator.random(posterior_NL.shape)), usable_N, asked_N)
 
 
 def rebuilt(
@@ -73,7 +74,10 @@ def rebuilt(
     )
     verdicts = {
         judge: Verdicts(
-            given.posterior_NL[cases][:, labels].copy(), given.place_NL[cases][:, labels].copy(), given.usable_N[cases]
+            given.posterior_NL[cases][:, labels].copy(),
+            given.place_NL[cases][:, labels].copy(),
+            given.usable_N[cases],
+            given.asked_N[cases],
         )
         for judge, given in panel.verdicts.items()
     }

@@ -260,6 +260,7 @@ class TestJournal:
 
         assert (first["asked"], first["attempt"], second["attempt"]) == ("cot", 1, 2)
         assert first["digest"] == second["digest"]
+        assert first["at"] <= second["at"]
 
     async def test_it_can_be_read_by_nobody_else(self, tmp_path: Path) -> None:
         file = tmp_path / "journal.ndjson"

@@ -8,7 +8,8 @@ import pytest
 from agents.personas import POOL
 from domains.case import KINDS
 from domains.catalogue import load_cases
-from simulator.first_order import ask_agents, first_order
+from simulator.asking import ask_agents
+from simulator.first_order import first_order
 from simulator.fitting import observed
 from simulator.profiles import load_profiles
 from simulator.stand_in import Ask, StandIn, backbone_name, load_pack

@@ -170,6 +170,15 @@ def test_backward_jitter_is_drawn_anew_for_every_sample() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_another_sample_overlooks_other_findings_and_the_first_the_same_as_ever() -> None:
+    stated = state(DOMAIN, [places("wilted", "holes", "spots_brown")] * 1)
+    half_blind = [world(hidden=0.5, jitter=0.0, seed=seed) for seed in range(20)]
+    assert all(np.array_equal(of.noticed(stated), of.noticed(stated, 0)) for of in half_blind)
+    noticed = np.array([[of.noticed(stated, sample) for sample in range(10)] for of in half_blind[:1]])[0]
+    assert (noticed != noticed[0]).any()
+    assert noticed.mean() == pytest.approx(0.5, abs=0.35)
+
+
 def masses(opinion_L: list[float], floor: float = 0.05) -> tuple[Index, Index]:
     best_NM, unit_NM = spoken(np.array([opinion_L]), 5, floor)
     return best_NM[0], unit_NM[0]

@@ -155,6 +155,15 @@ class TestAPause:
         async with limits.slot():
             assert time.monotonic() - paused >= 0.2
 
+    async def test_told_twice_at_nearly_the_same_time_ends_with_the_later(self) -> None:
+        limits = opened(draws=[0.0] * 9)
+        limits.pause(0.1)
+        await asyncio.sleep(0.03)
+        limits.pause(0.1)
+        paused = time.monotonic()
+        async with limits.slot():
+            assert time.monotonic() - paused >= 0.1
+
     async def test_lets_waiters_go_one_after_another_in_their_order(self) -> None:
         limits = opened()
         limits.pause(0.1)

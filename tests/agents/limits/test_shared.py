@@ -17,6 +17,7 @@ from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
 from agents.limits import Declared, Limits, SharedRates, open_limits
 from agents.limits.rates import Lease
+from agents.redis_client import RedisServer
 from domains.errors import AskFailed
 from tests.agents.limits.admitting import lease, refused
 from tests.redis_server import RunningRedis
@@ -29,12 +30,14 @@ Join = Callable[..., SharedRates]
 @pytest.fixture
 async def join(redis_server: RunningRedis) -> AsyncIterator[Join]:
     """Another process's view of the same limits."""
-    opened: list[SharedRates] = []
+    opened: list[SharedRates | RedisServer] = []
 
     def joined(lease_s: float = 15.0, **declared: float) -> SharedRates:
         limits = Declared(**{"concurrency": 1000} | declared)  # type: ignore[arg-type]
-        opened.append(SharedRates(redis_server.url, "b", limits, lease_s))
-        return opened[-1]
+        redis = RedisServer(redis_server.url)
+        rates = SharedRates(redis, "b", limits, lease_s)
+        opened.extend((rates, redis))
+        return rates
 
     yield joined
     for rates in opened:
@@ -83,12 +86,14 @@ class TestTogether:
         assert (failed.value.cause, two.paused_s > 50.0) == ("rate_limited", True)
 
     async def test_backbones_are_counted_apart(self, redis_server: RunningRedis) -> None:
-        one = open_limits("a", BackboneSettings(base_url="http://h/v1", model="m", concurrency=1), redis_server.url)
-        two = open_limits("a", BackboneSettings(base_url="http://h/v1", model="n", concurrency=1), redis_server.url)
+        redis = RedisServer(redis_server.url)
+        one = open_limits("a", BackboneSettings(base_url="http://h/v1", model="m", concurrency=1), redis)
+        two = open_limits("a", BackboneSettings(base_url="http://h/v1", model="n", concurrency=1), redis)
         async with one.slot(), two.slot():
             assert (one.in_flight, two.in_flight) == (1, 1)
         await one.close()
         await two.close()
+        await redis.close()
 
 
 class TestLeases:
@@ -105,8 +110,9 @@ class TestLeases:
         program = (
             "import asyncio, sys\n"
             "from agents.limits import Declared, SharedRates\n"
+            "from agents.redis_client import RedisServer\n"
             "async def hold():\n"
-            "    rates = SharedRates(sys.argv[1], 'b', Declared(2), 1.0)\n"
+            "    rates = SharedRates(RedisServer(sys.argv[1]), 'b', Declared(2), 1.0)\n"
             "    await rates.reserve(0.0), await rates.reserve(0.0)\n"
             "    print('held', flush=True)\n"
             "    await asyncio.sleep(60)\n"
@@ -184,7 +190,7 @@ class TestWithoutRedis:
             for one in (held, *own):
                 rates.release(one, None)
             await has_room(rates)
-        assert [entry["event"] for entry in logged] == ["limits_without_redis", "limits_with_redis_again"]
+        assert [entry["event"] for entry in logged] == ["redis_away", "redis_again"]
 
     async def test_what_is_held_is_counted_again_after_a_flush(self, join: Join, redis_server: RunningRedis) -> None:
         one, two = join(lease_s=0.6, concurrency=1), join(lease_s=0.6, concurrency=1)
@@ -195,12 +201,14 @@ class TestWithoutRedis:
         await refused(two)
 
     async def test_one_that_never_answered_costs_a_caller_little(self) -> None:
-        rates = SharedRates("unix:///nowhere/redis.sock", "b", Declared(2))
+        redis = RedisServer("unix:///nowhere/redis.sock")
+        rates = SharedRates(redis, "b", Declared(2))
         started = time.monotonic()
         held = await lease(rates)
         assert time.monotonic() - started < 5.0
         rates.release(held, None)
         await rates.close()
+        await redis.close()
 
 
 async def _spoil(server: RunningRedis, state: str) -> None:

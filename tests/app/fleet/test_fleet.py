@@ -69,7 +69,7 @@ async def test_a_worker_and_redis_die_and_everything_is_there_once(fleet: Site, 
     async with fleet.fleet() as queue:
         await queue.enqueue("run")
         await fleet.until("run", 10, LIMIT_S)
-        victim.kill()
+        fleet.kill(victim)
         fleet.redis.kill()
         fleet.redis.restart()
         await fleet.until("run", 150, LIMIT_S)
@@ -132,8 +132,7 @@ async def test_a_case_that_kills_its_worker_ends_in_a_failed_record_and_harms_no
     ):
         write: Callable[[Path, int], str] = lambda path, count: write_poisoned(path, count, 7, MARKER.decode())  # noqa: E731
         await fleet.begin("run", 50, write, LIGHTEST)
-        for _ in range(3):
-            fleet.start_worker(25, lease_s=3)
+        workers = [fleet.start_worker(25, lease_s=3) for _ in range(2)]
         async with fleet.fleet() as queue:
             await queue.enqueue("run")
         progress = await fleet.until("run", 50, LIMIT_S)
@@ -141,6 +140,7 @@ async def test_a_case_that_kills_its_worker_ends_in_a_failed_record_and_harms_no
         assert progress.outcomes == {"ok": 49, "failed": 1}
         assert record["causes"] == {"cot": "crashed"}
         assert len(proxy.killed) == 5
+        assert [worker.poll() for worker in workers] == [None, None]
 
 
 class TestRefusals:
@@ -162,12 +162,12 @@ class TestRefusals:
         manifest = read_manifest(fleet.run_folder("run"))
         RunFolder(tmp_path).adopt(manifest)
         with pytest.raises(BadInput, match="begun in one process"):
-            begin_fleet_run(tmp_path, manifest)
+            begin_fleet_run(RunFolder(tmp_path), manifest)
 
     async def test_beginning_again_resumes_and_other_settings_are_refused(self, fleet: Site) -> None:
         await fleet.begin("run", 1, asked=LIGHTEST)
-        folder = fleet.run_folder("run")
-        kept = read_manifest(folder)
+        folder = RunFolder(fleet.run_folder("run"))
+        kept = read_manifest(folder.path)
         assert begin_fleet_run(folder, kept.model_copy(update={"id": ""})) == kept
         other = kept.model_copy(update={"parameters": kept.parameters.model_copy(update={"tau": 7.0})})
         with pytest.raises(BadInput, match="tau"):

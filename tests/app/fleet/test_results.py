@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.fleet.files import RECORDS_FOLDER, Pointer, decode_pointer, scan_records
+from app.fleet.files import Pointer, decode_pointer, scan_records
 from app.fleet.index import open_queue
 from app.fleet.results import FleetResults, open_fleet_results
+from app.runs.folder import RECORDS_FOLDER
 from app.runs.journal import create_journal, open_journal
 from app.runs.results import Results, in_order
 from domains.errors import BadInput

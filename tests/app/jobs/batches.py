@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import uvicorn
 
-from app.assembly import open_council
 from app.cli.serve import Server
 from app.main import create_app
 from app.settings import Settings
@@ -123,7 +122,7 @@ async def serving(settings: Settings) -> AsyncIterator[Batches]:
         gates.append(Gate(inner))
         return gates[-1]
 
-    app = create_app(settings, opener=lambda: open_council(settings, gated))
+    app = create_app(settings, stand_in_transport=gated)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://service", timeout=PATIENCE_S) as client:
@@ -139,7 +138,7 @@ async def listening(settings: Settings) -> AsyncIterator[tuple[Batches, Server]]
         gates.append(Gate(inner))
         return gates[-1]
 
-    app = create_app(settings, opener=lambda: open_council(settings, gated))
+    app = create_app(settings, stand_in_transport=gated)
     port = free_port()
     server = Server(uvicorn.Config(app, port=port, log_level="critical"), app)
     running = asyncio.create_task(server.serve())

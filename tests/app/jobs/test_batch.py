@@ -74,13 +74,6 @@ async def test_a_job_is_a_run_as_evaluate_makes_it(service: Batches, settings: S
     assert of_job.decode() == (await service.client.get(f"/batch/{job['id']}/results")).text
 
 
-async def test_where_a_fleet_works_on_batches_none_is_quietly_run_here(tmp_path: Path, cases: list[Body]) -> None:
-    async with serving(load_settings(data_dir=tmp_path, batch="fleet")) as service:
-        answer = await service.client.post("/batch", json={"cases": cases[:1]})
-
-    assert answer.status_code == 503
-
-
 async def test_an_upload_may_come_in_any_pieces(service: Batches, cases: list[Body]) -> None:
     content = b"\xef\xbb\xbf" + as_ndjson(cases[:3]).replace(b"\n", b"\r\n\n").rstrip()
 

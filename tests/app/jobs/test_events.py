@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.access.caller import ANONYMOUS
 from app.cli.serve import Server
 from app.jobs.events import job_events
-from app.jobs.store import ONLY_OWNER
 from app.settings import STAND_IN_URL, DeclaredBackbone, Settings, load_settings
 from tests.app.jobs.batches import Batches, Body, Event, listening, pack_cases, passes, read_events
 
@@ -103,7 +103,7 @@ async def test_a_silent_job_is_heard_to_live(listener: tuple[Batches, Server]) -
     job = await service.submit(cases=CASES)
     await service.until(job["id"], "running")
     jobs = server.app.state.jobs
-    folder = jobs.store.get(job["id"], ONLY_OWNER)
+    folder = jobs.store.get(job["id"], ANONYMOUS)
 
     stream = job_events(folder, jobs, seen=None, heartbeat_s=0.01)
     said = [await anext(stream) for _ in range(5)]

@@ -41,6 +41,7 @@ async def test_the_parameters_of_an_upload_are_taken(service: Batches, create: B
     upload = next(iter(create["requestBody"]["content"][NDJSON]["examples"].values()))["value"]
     stated = {"anchor": "null", "agents": "cot,tot,medprompt"}
     stated |= {"backbone": "default", "budget_usd": "1", "tau": "1", "w_r": "0.5", "elicitation": "per_case"}
+    stated |= {"skip_unanimous": "true"}
     stated |= {"domain": (await service.client.get("/domains")).json()[0]["name"], "aggregators": "range,borda"}
 
     answer = await service.upload(upload.encode(), "?" + "&".join(f"{name}={value}" for name, value in stated.items()))

@@ -61,6 +61,15 @@ def test_bad_lines_are_told_together_by_number(tmp_path: Path) -> None:
     assert [fault.where for fault in refused.value.faults] == ["c.ndjson:2", "c.ndjson:4"]
 
 
+def test_a_gold_label_outside_the_domain_is_told_by_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "c.ndjson", b"\n".join([LINE % 0, (LINE % 1).replace(b'"A"', b'"Z"')]))
+
+    with open_dataset(path, DOMAIN) as dataset, pytest.raises(BadInput) as refused:
+        dataset.check()
+
+    assert [str(fault) for fault in refused.value.faults] == ["c.ndjson:2 case.gold: not a label of the domain"]
+
+
 def test_a_file_without_cases_is_refused(tmp_path: Path) -> None:
     with (
         open_dataset(written(tmp_path / "c.ndjson", b"\n"), DOMAIN) as dataset,

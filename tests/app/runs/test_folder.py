@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.fleet.run import begin_fleet_run
 from app.runs.folder import FolderTaken, open_run_folder
 from app.runs.journal import open_journal
 from domains.errors import BadInput
@@ -40,6 +41,31 @@ def test_a_run_is_begun_once_and_resumed_after(path: Path) -> None:
 
     assert begun.id
     assert resumed == begun == read_manifest(path)
+
+
+def test_another_version_of_the_service_goes_on_with_it(path: Path) -> None:
+    """What bears on a record has versions of its own (docs/decisions/0012)."""
+    before = manifest().model_copy(update={"versions": manifest().versions.model_copy(update={"service": "0.0.1"})})
+    with open_run_folder(path) as folder:
+        begun = folder.adopt(before)
+
+        assert folder.adopt(manifest()) == begun == read_manifest(path)
+
+
+def test_other_prompts_are_refused(path: Path) -> None:
+    prompts = {name: "another" for name in manifest().versions.prompts}
+    other = manifest().model_copy(update={"versions": manifest().versions.model_copy(update={"prompts": prompts})})
+    with open_run_folder(path) as folder:
+        folder.adopt(other)
+        with pytest.raises(BadInput, match=r"versions\.prompts"):
+            folder.adopt(manifest())
+
+
+def test_a_run_that_a_fleet_works_on_is_named(path: Path) -> None:
+    with open_run_folder(path) as folder:
+        begin_fleet_run(folder, manifest())
+        with pytest.raises(BadInput, match="a fleet works on"):
+            folder.adopt(manifest())
 
 
 def test_a_second_process_is_refused_and_told_who_works_here(path: Path) -> None:

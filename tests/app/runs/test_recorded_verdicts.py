@@ -9,7 +9,7 @@ import pytest
 from agents.deadline import Deadline
 from aggregators import AGGREGATORS, JUDGES
 from aggregators.decision import decide
-from aggregators.judges import fallback_N
+from aggregators.judges import fallback_N, skipped_N
 from anchor.anchors import ANCHORS
 from app.assembly import open_council
 from app.hearing import hear
@@ -37,7 +37,7 @@ class Ran:
     bodies: list[str]
 
 
-async def ran(settings: Settings, spoilt: str = "no such text") -> Ran:
+async def ran(settings: Settings, spoilt: str = "no such text", asked: Asked = ASKED, cases: int = CASES) -> Ran:
     """The first cases of the default pack with all aggregators; requests that hold a text fail."""
     between: list[Spoiling] = []
 
@@ -47,11 +47,11 @@ async def ran(settings: Settings, spoilt: str = "no such text") -> Ran:
 
     async with open_council(settings, wrap) as council:
         path, owner = find_dataset(council.default_domain, council.catalogue)
-        inquiry = resolve_run(replace(ASKED, domain=owner), council)
+        inquiry = resolve_run(replace(asked, domain=owner), council)
         records = []
-        with open_dataset(path, inquiry.domain, CASES) as dataset:
+        with open_dataset(path, inquiry.domain, cases) as dataset:
             manifest = describe_run(inquiry, dataset)
-            for place in range(CASES):
+            for place in range(cases):
                 case = dataset.case(place)
                 hearing = await hear(replace(inquiry, case=replace(case, gold=None)), Deadline.after(30.0))
                 records.append(decode_record(encode_record(write_record(hearing, case)), "line"))
@@ -115,6 +115,25 @@ async def test_a_judge_that_fell_back_stays_in_the_pool_and_is_counted(settings:
         assert record.degraded == ["judge_failed:ach"]
         assert (record.decisions["ach"].used, record.exclusions) == ("plurality", ())
         assert record.decisions["ach"].label == record.decisions["plurality"].label
+
+
+async def test_judges_that_skip_unanimous_cases_have_no_verdict_on_them_and_did_not_fall_back(
+    settings: Settings,
+) -> None:
+    run = await ran(settings, asked=replace(ASKED, skip_unanimous=True), cases=20)
+    batch = gather(run.records, run.manifest)
+    agreed = [len({next(iter(stated)) for stated in r.posteriors.values() if stated}) == 1 for r in run.records]
+
+    assert run.manifest.parameters.skip_unanimous
+    assert 0 < sum(agreed) < 20
+    assert skipped_N("ach", batch.panel).tolist() == agreed
+    assert not fallback_N("ach", batch.panel).any()
+    for record, unanimous in zip(run.records, agreed, strict=True):
+        assert record.verdicts.keys() == (set() if unanimous else JUDGES.keys())
+        assert (record.outcome, record.exclusions, record.decisions["ach"].used) == ("ok", (), "ach")
+        if unanimous:
+            assert record.decisions["ach"].distribution == {record.decisions["plurality"].label: 1.0}
+            assert record.usage.calls == 7
 
 
 async def test_a_verdict_on_a_label_of_another_domain_is_of_another_run(run: Ran) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.replies import StoredReply, StoreUnavailable
 from aggregators.decision import decide
 from anchor.anchors import ANCHORS
 from app.assembly import open_council
@@ -291,3 +292,38 @@ async def test_a_name_that_nothing_has_is_told(twelve: Bench, asked: dict[str, A
         await twelve.evaluate(**asked)
 
     assert refused.value.faults[0].where.startswith(named)
+
+
+class NoStore:
+    """A reply store that is away."""
+
+    async def get(self, digest: str) -> StoredReply | None:
+        raise StoreUnavailable("away")
+
+    async def put(self, reply: StoredReply) -> None:
+        raise StoreUnavailable("away")
+
+    async def purge(self, before: float) -> int:
+        raise StoreUnavailable("away")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_a_record_does_not_tell_of_a_reply_store_that_was_away(twelve: Bench, tmp_path: Path) -> None:
+    await twelve.evaluate()
+    create_journal(tmp_path / "journal.sqlite", "run")
+
+    async with open_council(twelve.settings()) as council, open_journal(tmp_path / "journal.sqlite", "run") as journal:
+        inquiry = resolve_run(Asked(domain=twelve.domain), council, lambda backbone: NoStore())
+        with open_dataset(twelve.cases, inquiry.domain) as dataset:
+            seen: list[Done] = []
+
+            async def watch(done: Done) -> None:
+                seen.append(done)
+
+            await run_chunk(Run(dataset, inquiry, journal.results, watch=watch), 0, 12)
+        kept = [line for _, line in await journal.results.lines(0, 12)]
+
+    assert all(outcome.answers[0].cache_unavailable for done in seen for outcome in done.hearing.forward)
+    assert kept == twelve.results.splitlines()

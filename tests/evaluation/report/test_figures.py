@@ -6,8 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.intervals import Interval
 from evaluation.methods import HEADS, ranked
-from evaluation.report.figures import FOREST_WIDTH, HEIGHT, WIDTH, Axis, forest, rank_charts, risk_charts, steps
+from evaluation.report.figures import (
+    FOREST_WIDTH,
+    HEIGHT,
+    WIDTH,
+    Axis,
+    Series,
+    forest,
+    gain_forest,
+    rank_charts,
+    risk_charts,
+    steps,
+)
 from evaluation.report.study import Report
 
 values = st.floats(-100, 100, allow_nan=False)
@@ -73,3 +85,17 @@ def test_the_first_forest_has_a_row_a_backbone(report: Report) -> None:
     assert drawn is not None
     assert [each.title for each in drawn.whiskers] == [run.title for run in report.runs]
     assert not drawn.groups
+
+
+def test_a_forest_of_plain_gains_has_a_row_for_each_and_0_on_its_axis() -> None:
+    found = gain_forest([("one", 0.05, Interval(0.01, 0.09)), ("two", -0.02, Interval(-0.05, 0.01))], "told", True)
+    assert [each.side for each in found.whiskers] == ["above", "across"]
+    assert all(each.low <= each.at <= each.high for each in found.whiskers)
+    assert found.whiskers[1].at < found.zero < found.whiskers[0].at
+    assert all(0 <= tick.at <= FOREST_WIDTH for tick in found.ticks)
+    assert found.whiskers[-1].y < found.height
+
+
+def test_a_band_is_a_closed_outline() -> None:
+    series = Series("a", 1, ((0.0, 0.0),), band=((0.0, 1.0), (2.0, 1.0), (2.0, -1.0)))
+    assert series.band_path == "M0.0 1.0L2.0 1.0L2.0 -1.0Z"

@@ -10,7 +10,7 @@ import numpy as np
 from app.runs.toml import write_toml
 from evaluation.manifest import Manifest
 from evaluation.records import Elicited, Record, Stated, StepRanks, encode_record
-from evaluation.report.study import Report, read_report
+from evaluation.report.study import Report, Rescoring, read_report
 from tests.evaluation.stored import manifest, record
 
 LABELS = ["Flu", "Cold", "Angina", "Gout"]
@@ -103,4 +103,4 @@ def write(folder: Path, some: Sequence[Record], model: str = "some/model", **cha
 
 def reported(*folders: Path) -> Report:
     """The report, with few resamples."""
-    return read_report(folders, resamples=RESAMPLES)
+    return read_report(folders, Rescoring(resamples=RESAMPLES))

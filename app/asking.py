@@ -1,0 +1,68 @@
+"""Asks one question and tells what became of it: an `Outcome` that never raises into its siblings, with its cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from agents.answer import Answer
+from agents.backbone import Backbone
+from agents.metering import Terms
+from agents.replies import Usage
+from agents.replies.reply import NO_USAGE
+from anchor.ranks import Ranks, merge
+from domains.errors import AskFailed
+from domains.question import Question
+from domains.simplex import Mask
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was sent now for a question and what that took; replies kept from before took nothing. None is unknown."""
+
+    requests: int = 0
+    usage: Usage = NO_USAGE
+    dollars: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What became of one question: what was answered, by which replies, or why there is no answer; and its cost."""
+
+    value: T | None
+    answers: tuple[Answer[T], ...] = ()
+    failure: AskFailed | None = None
+    costs: tuple[Cost, ...] = ()
+
+
+async def ask(backbone: Backbone, question: Question[T], terms: Terms) -> Outcome[T]:
+    """What a backbone makes of a question, on these terms."""
+    try:
+        answer = await backbone.ask(question, terms.deadline, lane=terms.lane, purse=terms.purse)
+    except AskFailed as failure:
+        cost = _cost(backbone, failure.requests, Usage(*failure.tokens))
+        return Outcome(None, failure=failure, costs=(cost,))
+    cost = Cost() if answer.cached else _cost(backbone, answer.attempts, answer.usage)
+    return Outcome(answer.value, (answer,), costs=(cost,))
+
+
+async def ask_ranks(
+    backbone: Backbone, question: Callable[[Mask], Question[Ranks]], wanted_JM: Mask, terms: Terms
+) -> Outcome[Ranks]:
+    """The ranks of the pairs wanted; those that the first answer leaves out are asked for again once (method.md, The
+    reverse posterior). `question` makes the question for some of the pairs."""
+    first = await ask(backbone, question(wanted_JM), terms)
+    if first.value is None or first.answers[0].amended:
+        return first
+    missing_JM = first.value.missing_JM & wanted_JM
+    if not missing_JM.any():
+        return first
+    second = await ask(backbone, question(missing_JM), terms)
+    ranks = merge(first.value, second.value) if second.value else first.value
+    return Outcome(ranks, first.answers + second.answers, None, first.costs + second.costs)
+
+
+def _cost(backbone: Backbone, requests: int, usage: Usage) -> Cost:
+    prices = backbone.settings.prices
+    return Cost(requests, usage, prices.cost(usage) if prices else None) if requests else Cost()

@@ -1,0 +1,22 @@
+"""Who takes down what the council does: counts it, and keeps the record."""
+
+from app.answers import Ruling
+from app.degradation import Status
+from app.hearing import Hearing
+from app.schemas.decide import Decision
+
+
+class Clerk:
+    """Takes nothing down. What is told here never fails a decision and never makes it wait."""
+
+    def heard(self, hearing: Hearing) -> None:
+        """Everyone was asked about a case."""
+
+    def decided(self, hearing: Hearing, ruling: Ruling, decision: Decision) -> None:
+        """A decision was given."""
+
+    def refused(self, hearing: Hearing, status: Status) -> None:
+        """None was given: too few answered, or one with nothing missing was required."""
+
+
+NOBODY = Clerk()

@@ -1,0 +1,146 @@
+"""One elicitation step of one case: what a table knows of it, and one question about what it lacks.
+
+Without a table everything lacks, and the question is the paper's own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.metering import Terms
+from anchor.elicitor import rank_question
+from anchor.network import MISSING, RankArray
+from anchor.ranks import Ranks
+from anchor.table import Ratings, evenly_left_out, finding_key, unanswered
+from app.asking import Outcome, ask_ranks
+from app.elicitation.tables import Known
+from app.inquiry import Inquiry
+from domains.case import Finding, Kind
+from domains.errors import AskFailed
+from domains.question import Question
+from domains.simplex import Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What came of one step. `outcome` is None where nothing had to be asked.
+
+    `rank_SJM` has a row for each of `findings` and a column for each label in question, and holds the answers of the
+    table and of now; None where the step failed. `known` is what a table said, if one was looked at, and
+    `table_unavailable` tells that its store could not be read or written.
+    """
+
+    findings: tuple[Finding, ...]
+    outcome: Outcome[Ranks] | None
+    rank_SJM: RankArray | None
+    known: Known | None = None
+    table_unavailable: bool = False
+
+    @property
+    def missing(self) -> int:
+        """Pairs that nobody rated."""
+        return 0 if self.rank_SJM is None else int(unanswered(self.rank_SJM).sum())
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether a simulated model gave an answer that a table kept."""
+        return self.known is not None and self.known.stand_in
+
+    @property
+    def deviations(self) -> frozenset[str]:
+        """Sampling parameters that were not accepted when the answers of the table were given."""
+        return frozenset() if self.known is None else self.known.deviations
+
+
+async def take_step(inquiry: Inquiry, kind: Kind, label_M: Sequence[int], terms: Terms) -> Step:
+    """One step over these labels: one question about the pairs without an answer, if there are any."""
+    stated = inquiry.case.observations(kind)
+    # The noisy-OR runs over the context that is present; stated absences count among the evidence only.
+    findings = tuple(o.finding for o in stated if o.present or kind == "evidence")
+    if not findings or not label_M:
+        return Step(findings, None, np.zeros((1, 0, len(label_M)), dtype=np.int8))
+    known = await _known(inquiry, findings, label_M, terms)
+    lacking_JM = unanswered(known.rank_SJM)
+    table = known if inquiry.table else None
+    if not lacking_JM.any():
+        return Step(findings, None, known.rank_SJM, table)
+    asked = _Asked(kind, findings, tuple(label_M), lacking_JM)
+    outcome = await ask_ranks(inquiry.backbone, lambda wanted: asked.question(inquiry, wanted), asked.wanted, terms)
+    if outcome.value is None:
+        left_SJM = evenly_left_out(known.rank_SJM)
+        return Step(findings, outcome, left_SJM, table if left_SJM is not None else None, known.unavailable)
+    kept = await _keep(inquiry, asked, outcome, outcome.value, terms)
+    rank_SJM = asked.together(known.rank_SJM, outcome.value.rank_JM)
+    return Step(findings, outcome, rank_SJM, table, known.unavailable or not kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The pairs [J, M] of a step that lack an answer, as one question: the findings and the labels that lack any."""
+
+    kind: Kind
+    findings: Sequence[Finding]
+    label_M: tuple[int, ...]
+    lacking_JM: Mask
+
+    @property
+    def rows(self) -> list[int]:
+        return [int(row) for row in np.flatnonzero(self.lacking_JM.any(axis=1))]
+
+    @property
+    def columns(self) -> list[int]:
+        return [int(column) for column in np.flatnonzero(self.lacking_JM.any(axis=0))]
+
+    @property
+    def wanted(self) -> Mask:
+        return np.asarray(self.lacking_JM[np.ix_(self.rows, self.columns)])
+
+    def question(self, inquiry: Inquiry, wanted_JM: Mask) -> Question[Ranks]:
+        findings = [self.findings[row] for row in self.rows]
+        label_M = [self.label_M[column] for column in self.columns]
+        seed = inquiry.domain.case_seed(inquiry.case)
+        return rank_question(self.kind, inquiry.domain, label_M, findings, seed, wanted_JM)
+
+    def together(self, known_SJM: RankArray, answered_JM: RankArray) -> RankArray:
+        """What was known, and what was answered now about the other pairs."""
+        now_JM = np.full(self.lacking_JM.shape, MISSING, dtype=np.int8)
+        now_JM[np.ix_(self.rows, self.columns)] = answered_JM
+        if not len(known_SJM):
+            return now_JM[None]
+        rank_SJM = known_SJM.copy()
+        rank_SJM[0] = np.where(self.lacking_JM, now_JM, rank_SJM[0])
+        return rank_SJM
+
+
+async def _known(inquiry: Inquiry, findings: Sequence[Finding], label_M: Sequence[int], terms: Terms) -> Known:
+    nothing = np.full((0, len(findings), len(label_M)), MISSING, dtype=np.int8)
+    if inquiry.table is None:
+        return Known(nothing)
+    try:
+        async with terms.deadline.scope():
+            return await inquiry.table.known(findings, label_M)
+    except AskFailed:
+        return Known(nothing, unavailable=True)
+
+
+async def _keep(inquiry: Inquiry, asked: _Asked, outcome: Outcome[Ranks], ranks: Ranks, terms: Terms) -> bool:
+    """Whether the answers about findings of the domain could be kept; a case's own never are."""
+    index = inquiry.domain.finding_index
+    own = [place for place, row in enumerate(asked.rows) if asked.findings[row].id in index]
+    if inquiry.table is None or not own:
+        return True
+    ratings = Ratings(
+        kind=asked.kind,
+        sample=0,
+        labels=tuple(inquiry.domain.label_names[asked.label_M[column]] for column in asked.columns),
+        findings=tuple(finding_key(asked.findings[asked.rows[place]]) for place in own),
+        rank_JM=ranks.rank_JM[own],
+        stand_in=any(answer.stand_in for answer in outcome.answers),
+        deviations=tuple(sorted({name for answer in outcome.answers for name in answer.deviations})),
+    )
+    try:
+        async with terms.deadline.scope():
+            return await inquiry.table.keep(ratings)
+    except AskFailed:
+        return False
