@@ -33,6 +33,7 @@ from app.schemas.decide import (
 from app.statements import stated
 from app.verdicts import judge_deviations, judge_states
 from domains.case import Kind, digest
+from domains.posterior import Posterior
 from domains.simplex import Array, Mask
 from evaluation.records import GENERIC, JUDGE
 
@@ -77,7 +78,7 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
         distribution=named(decided.distribution_NL[0], panel.labels),
         aggregator=ruling.used[inquiry.aggregator],
         requested=inquiry.aggregator,
-        anchor=_anchor(hearing, ruling.convened),
+        anchor=anchor_state(hearing, ruling.convened),
         agents=agent_states(hearing, panel),
         judges=judge_states(hearing),
         disagree=_disagree(hearing),
@@ -102,9 +103,14 @@ def agent_states(hearing: Hearing, panel: Panel | None) -> list[AgentAnswer]:
     names = hearing.inquiry.domain.label_names
     measured = _measured(panel, hearing) if panel is not None and panel.anchored_N[0] else {}
     return [
-        AgentAnswer(agent=agent.name, **stated(outcome, outcome.value, names), **measured.get(place, {}))
+        agent_state(agent.name, outcome, names).model_copy(update=measured.get(place, {}))
         for place, (agent, outcome) in enumerate(zip(hearing.inquiry.agents, hearing.forward, strict=True))
     ]
+
+
+def agent_state(name: str, outcome: Outcome[Posterior], names: tuple[str, ...]) -> AgentAnswer:
+    """What became of one agent's question, before anything is measured."""
+    return AgentAnswer(agent=name, **stated(outcome, outcome.value, names))
 
 
 def _measured(panel: Panel, hearing: Hearing) -> dict[int, dict[str, Any]]:
@@ -121,7 +127,8 @@ def _measured(panel: Panel, hearing: Hearing) -> dict[int, dict[str, Any]]:
     }
 
 
-def _anchor(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
+def anchor_state(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
+    """The anchor as far as there is one; None where none was asked for."""
     name, panel = hearing.inquiry.anchor, convened.panel
     if name is None:
         return None

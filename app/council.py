@@ -68,12 +68,14 @@ async def decide(inquiry: Inquiry, clerk: Clerk = NOBODY) -> Decision:
         Incomplete: fewer usable agents than the quorum, or `require: complete` and something is degraded.
     """
     started = time.perf_counter()
-    hearing = await hear(inquiry, Deadline.after(inquiry.deadline_s))
+    hearing = await hear(inquiry, Deadline.after(inquiry.deadline_s), clerk)
     clerk.heard(hearing)
     if _attendance(hearing) == "few":
         clerk.refused(hearing, "failed")
         raise _too_few(hearing)
-    ruling = rule(convene([hearing]), hearing)
+    convened = convene([hearing])
+    clerk.convened(hearing, convened)
+    ruling = rule(convened, hearing)
     decision = write_decision(secrets.token_hex(16), hearing, ruling, (time.perf_counter() - started) * 1000)
     if HTTP[inquiry.require][decision.status] != 200:
         clerk.refused(hearing, decision.status)

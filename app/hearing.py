@@ -19,7 +19,7 @@ from aggregators.verdict import Verdict
 from anchor.network import CaseRanks, RankArray
 from app.asking import Outcome, ask
 from app.elicitation.step import Step, take_step
-from app.inquiry import Inquiry
+from app.inquiry import Agent, Inquiry
 from domains.case import KINDS, Kind
 from domains.posterior import Posterior
 
@@ -61,7 +61,17 @@ class Hearing:
         return np.zeros((0, len(self.label_M)), dtype=np.int8) if step is None else step.rank_SJM
 
 
-async def hear(inquiry: Inquiry, deadline: Deadline) -> Hearing:
+class Audience:
+    """Whoever listens while everyone is asked. What it does with what it hears fails nothing and takes no time."""
+
+    def agent_answered(self, inquiry: Inquiry, agent: Agent, outcome: Outcome[Posterior]) -> None:
+        """An agent's outcome, as soon as it is there."""
+
+
+EMPTY_ROOM = Audience()
+
+
+async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_ROOM) -> Hearing:
     """Ask about one case. A small label set is elicited whole beside the agents, a larger one on the shortlist they
     give (method.md, When it is asked); judges hear what the agents said, unanimous or not, unless they are to
     skip it."""
@@ -72,13 +82,19 @@ async def hear(inquiry: Inquiry, deadline: Deadline) -> Hearing:
     everything = tuple(range(len(inquiry.domain.labels)))
     whole = len(everything) <= inquiry.whole_set
 
-    def forward_task(persona: Persona, backbone: Backbone) -> asyncio.Task[Outcome[Posterior]]:
+    async def forward_asked(persona: Persona, backbone: Backbone) -> Outcome[Posterior]:
         question = forward_question(inquiry.domain, inquiry.case, persona)
-        return group.create_task(ask(backbone, question, _terms(inquiry, deadline)))
+        return await ask(backbone, question, _terms(inquiry, deadline))
+
+    async def heard(agent: Agent) -> Outcome[Posterior]:
+        outcome = await forward_asked(agent.persona, agent.backbone)
+        audience.agent_answered(inquiry, agent, outcome)
+        return outcome
 
     async with asyncio.TaskGroup() as group:
-        asked = [forward_task(agent.persona, agent.backbone) for agent in inquiry.agents]
-        asked_generic = forward_task(PERSONAS[GENERIC], inquiry.backbone) if generic_asked else None
+        asked = [group.create_task(heard(agent)) for agent in inquiry.agents]
+        neutral = PERSONAS[GENERIC]
+        asked_generic = group.create_task(forward_asked(neutral, inquiry.backbone)) if generic_asked else None
         beside = group.create_task(_elicit(inquiry, kinds, everything, deadline)) if whole else None
         forward = tuple([await task for task in asked])
         forward_ms = _milliseconds(started)

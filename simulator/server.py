@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from simulator import wire
+from simulator.dictation import dictated
 from simulator.prompt_reader import NotUnderstood
 from simulator.replies import Reply, Shapes
 from simulator.stand_in import StandIn, UnknownModel
@@ -62,7 +63,7 @@ class _Endpoints:
             return _refuse(400, str(error), None, error.param)
         try:
             # The first question about a pack draws its misbeliefs; nobody else should wait for that.
-            reply = await run_in_threadpool(self._stand_in.reply, request.ask())
+            reply = self._dictated(request) or await run_in_threadpool(self._stand_in.reply, request.ask())
         except UnknownModel as error:
             return _refuse(404, str(error), "model_not_found", "model")
         except NotUnderstood as error:
@@ -73,6 +74,11 @@ class _Endpoints:
         if request.stream:
             return StreamingResponse(_events(request, reply), media_type="text/event-stream")
         return JSONResponse(wire.completion(request, reply))
+
+    def _dictated(self, request: wire.ChatRequest) -> Reply | None:
+        ask = request.ask()
+        known = ask.model in self._stand_in.models
+        return dictated(ask.messages, ask.seed, ask.form, request.wanted_schema) if known else None
 
     async def models(self, http: Request) -> Response:
         return JSONResponse(wire.models_body(self._stand_in.models))

@@ -109,6 +109,12 @@ class ChatRequest(_Strict):
         return Ask(self.model, tuple(message.plain() for message in self.messages), self.seed or 0, form)
 
     @property
+    def wanted_schema(self) -> Mapping[str, Any]:
+        """The schema that the reply is to follow; without any, an empty one."""
+        wanted = self.response_format
+        return wanted.json_schema.schema_ if isinstance(wanted, SchemaFormat) else {}
+
+    @property
     def most_tokens(self) -> int | None:
         """The length at which the reply is cut off."""
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens

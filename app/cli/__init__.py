@@ -306,6 +306,9 @@ def simulate(
     obedience: Annotated[
         float, typer.Option(help="Share of questions that obey instructions in a case's text.", min=0, max=1)
     ] = 0.0,
+    quirks: Annotated[
+        str | None, typer.Option(help="Answer as this kind of server does, as `deepseek` (docs/backbones.md has all).")
+    ] = None,
 ) -> None:
     """Run the stand-in LLM as an OpenAI-compatible server. It is no language model."""
     _command(
@@ -318,7 +321,18 @@ def simulate(
         faults=faults,
         journal=journal,
         obedience=obedience,
+        quirks=quirks,
     )
+
+
+@app.command(epilog="Example: `crosspath doctor default`")
+def doctor(
+    backbone: Annotated[str, typer.Argument(help="Which declared backbone is examined.")] = "default",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find out with some fifteen small requests what an endpoint really does, say what to set, and keep what was found
+    for the client to begin with."""
+    _command("doctor", backbone=backbone, as_json=as_json)
 
 
 @app.command(epilog="Example: `crosspath replay 3f0c9a52b7e14d6f8a1b2c3d4e5f6071`")

@@ -7,12 +7,14 @@ from starlette.concurrency import run_in_threadpool
 
 from app.access.gates import Gates, decide_in_turn
 from app.access.presence import while_wanted
+from app.announcing import DecisionStream, wants_events
 from app.bodies import DECIDE_LIMIT, parse_body, read_body
+from app.clerk import Clerk
 from app.council import Incomplete
 from app.idempotency.rule import answer_once
-from app.inquiry import inquire
+from app.inquiry import Inquiry, inquire
 from app.minutes import minutes_of
-from app.problems import problem
+from app.problems import Refused, for_error, problem
 from app.schemas.decide import DecideBody
 
 router = APIRouter(tags=["decide"])
@@ -24,6 +26,9 @@ async def decide_case(request: Request) -> Response:
 
     `degraded` lists everything that was not as asked; `status` is `complete` only when it is empty. Fewer usable
     agents than the quorum is 503 with the agents' states.
+
+    With `Accept: text/event-stream` the same comes as events: `agent` for each as it answers, `anchor`, and at the end
+    `decision`, or `problem` with what would have been the error answer.
     """
     return await answer_once(request, request.app.state.answers, _decide, strict=False)
 
@@ -33,9 +38,23 @@ async def _decide(request: Request) -> Response:
     gates.decisions.check_room()
     body = parse_body(DecideBody, await read_body(request, DECIDE_LIMIT))
     inquiry = await run_in_threadpool(inquire, body, request.app.state.council)  # it looks into folders
+    minutes = minutes_of(request)
+    if wants_events(request):
+        return DecisionStream(lambda clerk: _told(inquiry, gates, clerk), minutes, gates.stopping)
+    return await while_wanted(request, _answer(inquiry, gates, minutes), gates.stopping)
+
+
+async def _told(inquiry: Inquiry, gates: Gates, clerk: Clerk) -> Response:
+    """As `_answer`, and the refusals too are answers: the status was sent before."""
     try:
-        deciding = decide_in_turn(inquiry, gates.decisions, minutes_of(request))
-        decision = await while_wanted(request, deciding, gates.stopping)
+        return await _answer(inquiry, gates, clerk)
+    except Refused as refusal:
+        return for_error(refusal)
+
+
+async def _answer(inquiry: Inquiry, gates: Gates, clerk: Clerk) -> Response:
+    try:
+        decision = await decide_in_turn(inquiry, gates.decisions, clerk)
     except Incomplete as refusal:
         return problem(refusal.http, str(refusal), headers=_come_back(refusal), members=refusal.members)
     return Response(decision.model_dump_json(), media_type="application/json")

@@ -24,7 +24,9 @@ def deciding(answer: dict[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in answer.items() if name not in ("id", "timing_ms", "usage", "agents")}
     timed = ("latency_ms", "cached")
     agents = [{name: x for name, x in agent.items() if name not in timed} for agent in answer["agents"]]
-    anchor = {name: value for name, value in answer["anchor"].items() if name not in ("name", "calibration")}
+    anchor = {
+        name: value for name, value in answer["anchor"].items() if name not in ("name", "calibration", "elicitation")
+    }
     return kept | {"agents": agents, "anchor": anchor}
 
 
