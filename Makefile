@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
-SOURCES := crosspath.py app agents anchor aggregators domains evaluation simulator benchmarks tests
+SOURCES := crosspath.py app agents anchor aggregators domains evaluation simulator benchmarks examples tests
 PYTEST_ARGS ?= -m "not slow"
 
 .PHONY: demo test serve lint format bench chaos up oracles lock clean
@@ -27,8 +27,9 @@ format: $(VENV)/.dev  ## rewrite the sources in the one format
 	@$(BIN)/ruff format $(SOURCES)
 	@$(BIN)/ruff check --fix $(SOURCES)
 
-bench: $(VENV)/.dev  ## the arithmetic's speed, measured here
+bench: $(VENV)/.dev  ## how fast and how cheap: every figure measured and judged
 	@$(BIN)/python -m benchmarks.aggregation
+	@$(BIN)/python -m benchmarks.speed
 
 chaos: $(VENV)/.dev  ## what happens when things die: every figure measured and judged
 	@$(BIN)/python -m benchmarks.chaos

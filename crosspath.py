@@ -1,16 +1,37 @@
-"""The console entry `crosspath`, and the Python face of a checkout: `crosspath.aggregate`.
+"""The console entry `crosspath`, and the Python face of a checkout: `aggregate`, `Client`, `AsyncClient`, `load_run`.
 
 Crosspath is an application: its folders are not installed, because `app` and `agents` are names that other
 distributions install too (docs/decisions/0001). This module is the only one on the path; it puts its own folder first.
 """
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 _ROOT = str(Path(__file__).resolve().parent)
 if _ROOT in sys.path:
     sys.path.remove(_ROOT)
 sys.path.insert(0, _ROOT)
+
+if TYPE_CHECKING:
+    from aggregators.arrays import aggregate
+    from app.async_client import AsyncClient
+    from app.calls import NotUnderstood, Refusal
+    from app.client import Client
+    from evaluation.frame import load_run
+
+__all__ = ["AsyncClient", "Client", "NotUnderstood", "Refusal", "aggregate", "load_run"]
+
+_FACE = {
+    "aggregate": "aggregators.arrays",
+    "Client": "app.client",
+    "AsyncClient": "app.async_client",
+    "Refusal": "app.calls",
+    "NotUnderstood": "app.calls",
+    "load_run": "evaluation.frame",
+}
+"""Where each name is from; it is loaded when it is first used, so that `--help` loads none."""
 
 
 def main() -> None:
@@ -21,11 +42,9 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name == "aggregate":
-        from aggregators.arrays import aggregate
-
-        return aggregate
-    raise AttributeError(f"module 'crosspath' has no attribute {name!r}")
+    if name not in _FACE:
+        raise AttributeError(f"module 'crosspath' has no attribute {name!r}")
+    return getattr(import_module(_FACE[name]), name)
 
 
 if __name__ == "__main__":

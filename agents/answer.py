@@ -1,7 +1,7 @@
 """A validated answer, and where it came from."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeVar
 
 from agents.replies import Usage
 
@@ -11,12 +11,10 @@ STAND_IN = "crosspath-stand-in"
 """The `system_fingerprint` of the simulated model."""
 
 
-@runtime_checkable
-class HasJson(Protocol):
-    """A parsed answer that has a form for people and other programs."""
-
-    def as_json(self) -> Any:
-        """The answer as JSON members."""
+def as_json(value: object) -> Any:
+    """A parsed answer as JSON members, for people and other programs; None where it has no such form."""
+    described = getattr(value, "as_json", None)
+    return None if described is None else described()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 
 import httpx
 
-from agents.answer import Answer, HasJson
+from agents.answer import Answer, as_json
 from agents.call import Call
 from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
 from agents.envelope import Reply
-from agents.exchange import exchange
+from agents.exchange import Line
 from agents.failure import Failure
 from agents.flights import Flights
 from agents.health import Health, health_of
@@ -33,7 +33,7 @@ from agents.purse import Purse
 from agents.replies import ReplyStore, StoredReply, StoreUnavailable
 from agents.replies.reply import raise_alarm
 from agents.retry import SPENT, Backoff, RetryBudget
-from agents.wire import Dialect, deviations, first_dialect, request_body, request_digest
+from agents.wire import Dialect, Letter, deviations, first_dialect
 from domains.errors import AskFailed, Unreadable
 from domains.question import Question
 
@@ -45,34 +45,38 @@ _Found = tuple[Call[Any], StoredReply, Any]
 class Backbone:
     """An endpoint and a model on it.
 
-    What the server turns out not to understand is remembered as long as this object lives.
+    What the server turns out not to understand is remembered as long as this object lives; `start` is what was
+    found out before (None: nothing).
     """
 
     def __init__(
         self,
         name: str,
         settings: BackboneSettings,
-        client: httpx.AsyncClient,
+        transport: httpx.AsyncBaseTransport,
         store: ReplyStore,
         backoff: Backoff | None = None,
         limits: Limits | None = None,
         observer: Observer = NOBODY,
+        start: Dialect | None = None,
     ) -> None:
         self.name = name
         self.settings = settings
+        self.start = start
         self.limits = limits or open_limits(name, settings, observer=observer)
         self._metering = Metering(name, settings, self.limits, observer)
         self._observer = observer
-        self._client = client
+        self._line = Line(transport, settings)
         self._store = store
         self._backoff = backoff or Backoff()
         self._retries = RetryBudget(settings.concurrency)
-        self._learned = Learned(settings)
+        self._first = first_dialect(settings)
+        self._learned = Learned(settings, start)
         self._flights: Flights[_Found] = Flights()
 
     def with_store(self, store: ReplyStore) -> "Backbone":
-        """The same backbone, limits and client included, over another reply store: a run keeps its own, and shares no
-        flight with those whose replies are kept elsewhere."""
+        """The same backbone, limits and connections included, over another reply store: a run keeps its own, and
+        shares no flight with those whose replies are kept elsewhere."""
         twin = copy(self)
         twin._store = store
         twin._flights = Flights()
@@ -92,11 +96,12 @@ class Backbone:
             AskFailed: no usable answer by the deadline; its detail holds nothing of the question, a reply or a key.
         """
         started = time.perf_counter()
+        letter = Letter(question, self.settings)
 
         async def fly(until: Deadline) -> _Found:
-            return await self._find(Call(question, Terms(until, lane, purse), self._learned.dialect, question))
+            return await self._find(Call(letter, Terms(until, lane, purse), self._learned.dialect, letter))
 
-        digest = self._digest(question, first_dialect(self.settings))
+        digest = letter.digest(self._first)
         landed = await self._flights.join((digest, lane, purse), deadline, fly)
         call, kept, value = landed.value
         return Answer(
@@ -137,7 +142,7 @@ class Backbone:
         """The stored answer. Until the structured mode is settled, also one given in a less binding mode: it was
         settled then."""
         for dialect in (call.dialect,) if self._learned.settled else call.dialect.rungs():
-            digest = self._digest(call.question, dialect)
+            digest = call.asked.digest(dialect)
             try:
                 kept = await self._store.get(digest)
             except StoreUnavailable:
@@ -173,18 +178,18 @@ class Backbone:
 
     async def _exchange(self, call: Call[T]) -> Reply | Failure:
         """One request and its response."""
-        body = request_body(call.next, self.settings, call.dialect)
+        body = call.next.body(call.dialect)
         async with self._metering.admitted(call.terms, len(body), extra=call.attempts.requests > 0) as metered:
             merged = call.dialect.merged(self._learned.dialect)  # what others found out while this one waited
             if merged != call.dialect:
                 call.dialect = merged
-                body = request_body(call.next, self.settings, merged)
+                body = call.next.body(merged)
             if call.attempts.requests == 0:
                 self._retries.earn()
             call.attempts.requests += 1
             call.probed, call.met = metered.slot.probe, None
             metered.sent()
-            outcome = await exchange(self._client, self.settings, body, call.deadline)
+            outcome = await self._line.exchange(body, call.deadline)
             self._metering.account(metered, outcome, len(body))
             return outcome
 
@@ -195,7 +200,7 @@ class Backbone:
         if not self._retries.spend():
             self._observer.budget_spent(self.name)
             raise AskFailed("unreadable", f"{fault}; {SPENT}") from None
-        call.next = call.question.amended(reply.text, str(fault))
+        call.next = Letter(call.question.amended(reply.text, str(fault)), self.settings)
 
     async def _recover(self, call: Call[T], failure: Failure) -> tuple[StoredReply, T] | None:
         """Make the call ready for another request, or give it up. A smaller dialect is another request, whose answer
@@ -219,15 +224,11 @@ class Backbone:
         prices = self.settings.prices
         return 0.0 if call.attempts.requests == 0 else prices.cost(call.usage) if prices else None
 
-    def _digest(self, question: Question[T], dialect: Dialect) -> str:
-        body = request_body(question, self.settings, dialect)
-        return request_digest(body, self.settings.url, question.sampling.sample, question.versions)
-
     def _as_stored(self, call: Call[T], reply: Reply, value: T) -> StoredReply:
         return StoredReply(
-            digest=self._digest(call.question, call.dialect),
+            digest=call.asked.digest(call.dialect),
             text=reply.text,
-            parsed=value.as_json() if isinstance(value, HasJson) else None,
+            parsed=as_json(value),
             model=reply.model or self.settings.model,
             fingerprint=reply.fingerprint,
             requests=call.attempts.requests,

@@ -2,8 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from types import TracebackType
 
 from domains.errors import AskFailed
 
@@ -44,9 +43,15 @@ class Deadline:
             if not timeout.expired():
                 timeout.reschedule(min(at, own))
 
-    @asynccontextmanager
-    async def scope(self, limit: float | None = None) -> AsyncIterator[None]:
-        """Cut the body off after `limit` seconds or at the deadline, whichever comes first.
+    def cut(self, timeout: asyncio.Timeout, own: float | None) -> None:
+        """From now on this moves with the deadline, but is never later than `own`; None: it is over."""
+        if own is None:
+            del self._running[timeout]
+        else:
+            self._running[timeout] = own
+
+    def scope(self, limit: float | None = None) -> "Scope":
+        """Cut the body of an `async with` off after `limit` seconds or at the deadline, whichever comes first.
 
         The body is cancelled, so it holds however the other side behaves: one that sends a byte a second resets a
         read timeout for ever.
@@ -54,18 +59,31 @@ class Deadline:
         Raises:
             AskFailed: `deadline` where the deadline came first, `timeout` where the body's own limit did.
         """
-        own = math.inf if limit is None else asyncio.get_running_loop().time() + limit
-        timeout = asyncio.timeout_at(min(self._at, own))
+        return Scope(self, limit)
+
+
+class Scope:
+    """What runs under a deadline. A class and no generator: every call goes through four of these."""
+
+    __slots__ = ("_deadline", "_limit", "_own", "_timeout")
+
+    def __init__(self, deadline: Deadline, limit: float | None) -> None:
+        self._deadline, self._limit = deadline, limit
+
+    async def __aenter__(self) -> None:
+        deadline, limit = self._deadline, self._limit
+        self._own = math.inf if limit is None else asyncio.get_running_loop().time() + limit
+        self._timeout = asyncio.timeout_at(min(deadline.at, self._own))
+        await self._timeout.__aenter__()
+        deadline.cut(self._timeout, self._own)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._deadline.cut(self._timeout, None)
         try:
-            async with timeout:
-                self._running[timeout] = own
-                try:
-                    yield
-                finally:
-                    del self._running[timeout]
+            await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
-            if not timeout.expired():
-                raise
-            if own < self._at:
-                raise AskFailed("timeout", f"no complete answer within {limit:g} s") from None
+            if self._own < self._deadline.at:
+                raise AskFailed("timeout", f"no complete answer within {self._limit:g} s") from None
             raise AskFailed("deadline", "the deadline passed before the answer was complete") from None

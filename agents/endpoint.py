@@ -1,10 +1,11 @@
-"""What is declared of a backbone, and the HTTP client it is spoken to with."""
+"""What is declared of a backbone, and what carries the requests to it."""
 
 import ssl
 from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -96,23 +97,25 @@ class BackboneSettings(BaseModel):
         return f"{self.base_url}/chat/completions"
 
 
-def open_client(settings: BackboneSettings) -> httpx.AsyncClient:
-    """An HTTP client for one backbone; the caller closes it.
+def open_transport(settings: BackboneSettings) -> httpx.AsyncBaseTransport:
+    """What carries the requests of one backbone for the life of a process; the caller closes it.
 
-    httpx's own pool is quadratic in the requests in flight, so it runs on aiohttp's (docs/decisions). No proxy, no
-    netrc and no redirect: a key goes to the origin that it was declared for. The bundle of trusted certificates may
-    come from the environment (SSL_CERT_FILE). Waits are bounded by deadlines and not by the client.
+    httpx's own pool is quadratic in the requests in flight, so this is aiohttp's (docs/decisions). It is used below
+    httpx's client, whose redirects, cookies and environment no model server needs (docs/performance.md): no proxy, no
+    netrc, no redirect and no cookie, so that a key goes to the origin that it was declared for. The bundle of
+    trusted certificates may come from the environment (SSL_CERT_FILE). Waits are bounded by deadlines alone.
     """
-    limits = httpx.Limits(max_connections=settings.concurrency + SPARE_CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S)
-    return httpx.AsyncClient(
-        transport=AiohttpTransport(verify=_trusted(), limits=limits),
-        trust_env=False,
-        follow_redirects=False,
-        timeout=None,
-    )
+
+    def session() -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            limit=settings.concurrency + SPARE_CONNECTIONS, keepalive_timeout=KEEP_ALIVE_S, ssl=_trusted()
+        )
+        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+    return AiohttpTransport(verify=_trusted(), client=session)
 
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Reading the bundle takes longer than most requests; one serves all clients."""
+    """Reading the bundle takes longer than most requests; one serves all backbones."""
     return httpx.create_ssl_context()

@@ -1,5 +1,6 @@
 """One request and its response: the only lines that talk HTTP to a model. Whatever comes back is a value."""
 
+from collections.abc import AsyncIterable, Mapping
 from datetime import UTC, datetime
 
 import aiohttp
@@ -13,39 +14,59 @@ from domains.errors import AskFailed
 
 LARGEST_RESPONSE = 4 * 1024 * 1024
 """Bytes; no reply to one of our questions comes near."""
+HEADERS: Mapping[str, str] = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+}
 
 
-async def exchange(
-    client: httpx.AsyncClient, settings: BackboneSettings, body: bytes, deadline: Deadline
-) -> Reply | Failure:
-    """Send one request.
+class Line:
+    """The way to one backbone: what carries its requests, and what they all begin with. A class without a
+    representation: it holds the key."""
 
-    Raises:
-        AskFailed: `deadline`: it passed first. The backbone's own limit of an attempt is a Failure.
-    """
-    try:
-        async with deadline.scope(settings.attempt_timeout_s):
-            return await _post(client, settings, body)
-    except AskFailed as failed:
-        if failed.cause != "timeout":
-            raise
-        return Failure("timeout", failed.detail, "now")
-    except httpx.DecodingError:
-        return broken_envelope("the body is not in its declared encoding")
-    except (httpx.HTTPError, aiohttp.ClientError) as error:
-        return lost_connection(error)
+    def __init__(self, transport: httpx.AsyncBaseTransport, settings: BackboneSettings) -> None:
+        self._transport = transport
+        self._url = httpx.URL(settings.url)
+        self._headers = dict(HEADERS)
+        if settings.api_key is not None:
+            self._headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
+        self._longest_s = settings.attempt_timeout_s
+
+    async def exchange(self, body: bytes, deadline: Deadline) -> Reply | Failure:
+        """Send one request.
+
+        Raises:
+            AskFailed: `deadline`: it passed first. The backbone's own limit of an attempt is a Failure.
+        """
+        try:
+            async with deadline.scope(self._longest_s):
+                return await self._post(body)
+        except AskFailed as failed:
+            if failed.cause != "timeout":
+                raise
+            return Failure("timeout", failed.detail, "now")
+        except httpx.DecodingError:
+            return broken_envelope("the body is not in its declared encoding")
+        except (httpx.HTTPError, aiohttp.ClientError) as error:
+            return lost_connection(error)
+
+    async def _post(self, body: bytes) -> Reply | Failure:
+        request = httpx.Request("POST", self._url, headers=self._headers, content=body)
+        response = await self._transport.handle_async_request(request)
+        try:
+            received = bytearray()
+            async for piece in _pieces(response):
+                received += piece
+                if len(received) > LARGEST_RESPONSE:
+                    return broken_envelope("the response is larger than 4 MB", "never")
+            return read_response(response.status_code, response.headers, bytes(received), datetime.now(UTC))
+        finally:
+            await response.aclose()
 
 
-async def _post(client: httpx.AsyncClient, settings: BackboneSettings, body: bytes) -> Reply | Failure:
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    if settings.api_key is not None:
-        headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
-    async with client.stream(
-        "POST", settings.url, content=body, headers=headers, follow_redirects=False, timeout=None
-    ) as response:
-        received = bytearray()
-        async for chunk in response.aiter_bytes():
-            received += chunk
-            if len(received) > LARGEST_RESPONSE:
-                return broken_envelope("the response is larger than 4 MB", "never")
-        return read_response(response.status_code, response.headers, bytes(received), datetime.now(UTC))
+def _pieces(response: httpx.Response) -> AsyncIterable[bytes]:
+    """The body as it comes, decoded where the server encoded it although it was asked not to."""
+    if "content-encoding" in response.headers or not isinstance(response.stream, httpx.AsyncByteStream):
+        return response.aiter_bytes()
+    return response.stream

@@ -11,11 +11,12 @@ from domains.errors import AskFailed
 
 
 class Learned:
-    """The dialect of one backbone, as far as it is known. `settled`: the structured mode was seen to work."""
+    """The dialect of one backbone, as far as it is known. `start` is what was found out before this process began;
+    `settled`: the structured mode was seen to work."""
 
-    def __init__(self, settings: BackboneSettings) -> None:
+    def __init__(self, settings: BackboneSettings, start: Dialect | None = None) -> None:
         self._settings = settings
-        self.dialect = first_dialect(settings)
+        self.dialect = start or first_dialect(settings)
         self.settled = settings.structured != "auto"
 
     def smaller(self, call: Call[Any], failure: Failure) -> Dialect | None:

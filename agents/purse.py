@@ -3,8 +3,6 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from agents.deadline import Deadline
@@ -68,22 +66,17 @@ class Purse:
         """Whether a request was refused."""
         return self._refused > 0
 
-    @asynccontextmanager
-    async def paying(self, worst_usd: float | None, deadline: Deadline) -> AsyncIterator[Payment]:
-        """Hold the worst that one request can cost while it is under way.
+    def paying(self, worst_usd: float | None, deadline: Deadline) -> "Paying":
+        """Hold the worst that one request can cost while the body of an `async with` has it under way.
 
         Raises:
             AskFailed: `budget`: there is not so much left, or it is held by others until the deadline; nothing was
                 sent. Also where there is a budget and the price is unknown (`worst_usd` is None).
         """
-        worst = await self._reserve(worst_usd, deadline)
-        payment = Payment()
-        try:
-            yield payment
-        finally:
-            self._settle(worst, worst_usd, payment)
+        return Paying(self, worst_usd, deadline)
 
-    async def _reserve(self, worst_usd: float | None, deadline: Deadline) -> int:
+    async def reserve(self, worst_usd: float | None, deadline: Deadline) -> int:
+        """Picodollars held for a request that can cost so much; `settle` gives them back."""
         if self._budget is None:
             return 0
         if worst_usd is None:
@@ -105,7 +98,8 @@ class Purse:
             raise
         return waiter.worst
 
-    def _settle(self, worst: int, worst_usd: float | None, payment: Payment) -> None:
+    def settle(self, worst: int, worst_usd: float | None, payment: Payment) -> None:
+        """A request is over, for which `worst` picodollars were reserved."""
         self._reserved -= worst
         due_usd = worst_usd if payment.due_usd is None else payment.due_usd
         if due_usd is None:
@@ -139,6 +133,23 @@ class Purse:
                 waiter.granted.set_exception(
                     AskFailed("budget", "what is left of the budget does not pay for another request")
                 )
+
+
+class Paying:
+    """Money as it is held for one request."""
+
+    __slots__ = ("_deadline", "_payment", "_purse", "_worst", "_worst_usd")
+
+    def __init__(self, purse: Purse, worst_usd: float | None, deadline: Deadline) -> None:
+        self._purse, self._worst_usd, self._deadline = purse, worst_usd, deadline
+
+    async def __aenter__(self) -> Payment:
+        self._worst = await self._purse.reserve(self._worst_usd, self._deadline)
+        self._payment = Payment()
+        return self._payment
+
+    async def __aexit__(self, *_: object) -> None:
+        self._purse.settle(self._worst, self._worst_usd, self._payment)
 
 
 def closed_purse() -> Purse:

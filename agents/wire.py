@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import orjson
 
@@ -11,6 +11,8 @@ from agents.endpoint import BackboneSettings
 from agents.failure import Failure
 from domains.case import digest
 from domains.question import Question
+
+T = TypeVar("T")
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 LADDER: tuple[Structured, ...] = ("json_schema", "json_object", "prompt")
@@ -40,6 +42,11 @@ class Dialect:
             "max_completion_tokens" if "max_completion_tokens" in (self.limit_name, other.limit_name) else "max_tokens",
             self.dropped | other.dropped,
         )
+
+    def in_words(self) -> str:
+        """As a record names it: `json_object, max_tokens, without seed`."""
+        without = [f"without {name}" for name in sorted(self.dropped)]
+        return ", ".join([self.structured, self.limit_name, *without])
 
     def lower(self) -> "Dialect":
         """The next less binding structured mode; the least binding stays."""
@@ -93,6 +100,33 @@ def request_digest(body: bytes, endpoint: str, sample: int, versions: Mapping[st
     The body counts byte for byte: the order of a schema's members changes what a model says.
     """
     return digest({"body": body.decode(), "endpoint": endpoint, "sample": sample, "versions": dict(versions)})
+
+
+class Letter(Generic[T]):
+    """A question as one backbone is sent it: its bytes and their digest in each dialect, worked out when they are first
+    needed and then kept."""
+
+    def __init__(self, question: Question[T], settings: BackboneSettings) -> None:
+        self.question = question
+        self._settings = settings
+        self._bodies: dict[Dialect, bytes] = {}
+        self._digests: dict[Dialect, str] = {}
+
+    def body(self, dialect: Dialect) -> bytes:
+        """What is sent."""
+        body = self._bodies.get(dialect)
+        if body is None:
+            body = self._bodies[dialect] = request_body(self.question, self._settings, dialect)
+        return body
+
+    def digest(self, dialect: Dialect) -> str:
+        """What the reply is kept under."""
+        known = self._digests.get(dialect)
+        if known is None:
+            sample, versions = self.question.sampling.sample, self.question.versions
+            known = request_digest(self.body(dialect), self._settings.url, sample, versions)
+            self._digests[dialect] = known
+        return known
 
 
 def deviations(question: Question[Any], dialect: Dialect) -> tuple[str, ...]:

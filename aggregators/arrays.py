@@ -20,6 +20,7 @@ from domains.simplex import Array, Index, Mask, freeze, normalise
 _CHUNK = 1 << 22
 """Numbers of the largest temporary array: the memory used beside input and result stays near 200 MB."""
 _MOST_FAULTS = 20
+_SUM_SLACK = 1e-10
 NO_JUDGE = "is a judge, which must ask a language model; no model is asked about posteriors of one's own"
 
 
@@ -52,6 +53,17 @@ class _Given:
     place_NKL: Index | None
     shortlist_NL: Mask | None
     ids: tuple[str, ...]
+    log_anchor_NL: Array | None
+
+    @property
+    def anchored_N(self) -> Mask:
+        """The cases that have an anchor, in either form."""
+        anchored_N = np.zeros(len(self.ids), dtype=np.bool_)
+        if self.anchor_NL is not None:
+            anchored_N |= self.anchor_NL.any(axis=-1)
+        if self.log_anchor_NL is not None:
+            anchored_N |= (self.log_anchor_NL > -np.inf).any(axis=-1)
+        return anchored_N
 
 
 def aggregate(
@@ -59,6 +71,7 @@ def aggregate(
     forward_NKL: ArrayLike,
     *,
     anchor_NL: ArrayLike | None = None,
+    log_anchor_NL: ArrayLike | None = None,
     usable_NK: ArrayLike | None = None,
     place_NKL: ArrayLike | None = None,
     shortlist_NL: ArrayLike | None = None,
@@ -75,6 +88,8 @@ def aggregate(
             mass count: no top-5 cut is made.
         anchor_NL: the distribution to compare with, scaled and prepared here (method.md, The three heads). A row of
             zeros: that case has none.
+        log_anchor_NL: ln of an anchor that is ready, such as a decision's: it is used as given, without scaling or
+            floor. A row of -inf: that case has none of this kind; one that has both kinds is refused.
         usable_NK: false where an agent gave no answer; its row is not looked at. Default: all true.
         place_NKL: the order in which an agent listed its labels, which orders equal masses. Default: domain order.
         shortlist_NL: labels that stand for election. Default: those with mass from a usable agent.
@@ -90,7 +105,7 @@ def aggregate(
             or w_r.
     """
     parameters = Parameters(tau=tau, w_r=w_r)
-    given = _given(labels, forward_NKL, usable_NK, anchor_NL, place_NKL, shortlist_NL, ids)
+    given = _given(labels, forward_NKL, usable_NK, anchor_NL, place_NKL, shortlist_NL, ids, log_anchor_NL)
     names = _names(given, aggregators)
     cases, agents, width = given.forward_NKL.shape
     result = _empty(given, names)
@@ -115,6 +130,7 @@ def _given(
     place_NKL: ArrayLike | None,
     shortlist_NL: ArrayLike | None,
     ids: Sequence[str] | None,
+    log_anchor_NL: ArrayLike | None,
 ) -> _Given:
     faults: list[Fault] = []
     forward = _array("forward_NKL", forward_NKL, np.float64, None, faults)
@@ -127,6 +143,7 @@ def _given(
         faults.append(Fault("ids", f"must be {cases}, one for each case of forward_NKL"))
     usable = _array("usable_NK", usable_NK, np.bool_, (cases, agents), faults)
     anchor = _array("anchor_NL", anchor_NL, np.float64, (cases, width), faults)
+    log_anchor = _array("log_anchor_NL", log_anchor_NL, np.float64, (cases, width), faults)
     place = _array("place_NKL", place_NKL, np.int64, (cases, agents, width), faults)
     shortlist = _array("shortlist_NL", shortlist_NL, np.bool_, (cases, width), faults)
     if faults:
@@ -134,7 +151,7 @@ def _given(
     if usable is None:
         usable = np.ones((cases, agents), dtype=np.bool_)
     seeds = tuple(map(str, range(cases) if ids is None else ids))
-    return _Given(tuple(labels), forward, usable, anchor, place, shortlist, seeds)
+    return _Given(tuple(labels), forward, usable, anchor, place, shortlist, seeds, log_anchor)
 
 
 def _array(
@@ -161,7 +178,7 @@ _KINDS: dict[type, str] = {np.float64: "numbers", np.bool_: "true and false", np
 
 def _names(given: _Given, asked: Sequence[str] | None) -> tuple[str, ...]:
     """The aggregators to run, each once."""
-    missing_N = np.ones(len(given.ids), dtype=np.bool_) if given.anchor_NL is None else ~given.anchor_NL.any(axis=-1)
+    missing_N = ~given.anchored_N
     if asked is None:
         able = [name for name in AGGREGATORS if name not in JUDGES]
         return tuple(name for name in able if name not in ANCHORED or not missing_N.any())
@@ -201,10 +218,23 @@ def _panel(given: _Given, rows: slice) -> Panel:
     names = [str(agent).zfill(len(str(agents))) for agent in range(agents)]  # so that names sort as positions do
     answers = forward_NKL, place_NKL, usable_NK
     panel = bare_panel(given.labels, names, answers, given.ids[rows], shortlist_NL)
-    if given.anchor_NL is None:
-        return panel
-    _check_mass("anchor_NL", given.anchor_NL[rows], rows.start)
-    return panel.with_anchor(*prepare_anchor(_scaled(given.anchor_NL[rows]), shortlist_NL))
+    if given.anchor_NL is not None:
+        _check_mass("anchor_NL", given.anchor_NL[rows], rows.start)
+        panel = panel.with_anchor(*prepare_anchor(_scaled(given.anchor_NL[rows]), shortlist_NL))
+    return panel if given.log_anchor_NL is None else _with_ready(panel, given.log_anchor_NL[rows], rows.start)
+
+
+def _with_ready(panel: Panel, log_anchor_NL: Array, start: int) -> Panel:
+    """The panel with the anchors that are ready in the place of those that are not there."""
+    ready_N = np.any(log_anchor_NL > -np.inf, axis=-1)
+    _refuse("log_anchor_NL", np.isnan(log_anchor_NL) | (log_anchor_NL == np.inf), start, "is no logarithm of a mass")
+    lacking_NL = panel.shortlist_NL & ready_N[:, None] & (log_anchor_NL == -np.inf)
+    _refuse("log_anchor_NL", lacking_NL, start, "leaves out a label of the shortlist")
+    total_N = np.logaddexp.reduce(log_anchor_NL, axis=-1)
+    _refuse("log_anchor_NL", ready_N & ~(np.abs(total_N) <= _SUM_SLACK), start, "the masses do not sum to 1")
+    _refuse("log_anchor_NL", ready_N & panel.anchored_N, start, "the case has an anchor already")
+    log_NL = np.where(ready_N[:, None], log_anchor_NL, panel.log_anchor_NL)
+    return panel.with_anchor(log_NL, panel.anchored_N | ready_N, panel.floored_N)
 
 
 def _scaled(mass: Array) -> Array:

@@ -125,7 +125,7 @@ class Panel:
         Raises:
             ValueError: verdicts of another shape.
         """
-        return replace(self, verdicts=MappingProxyType(dict(verdicts)))
+        return replace(self, verdicts=MappingProxyType(dict(verdicts))) if verdicts or self.verdicts else self
 
     def take(self, row_N: Index) -> "Panel":
         """Some of the cases, given by their places, in that order."""

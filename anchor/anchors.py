@@ -5,7 +5,7 @@ kind with other maps.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from anchor.network import Histograms, Reverse, replay, reverse
 from anchor.ordinal import DEFAULT_MAPS, Maps
 from domains.case import KINDS, Kind
 from domains.errors import NotFound
-from domains.simplex import Array, Mask, log, normalise
+from domains.simplex import Array, Mask, freeze, log, normalise
 
 Partiality = Literal["", "likelihood_only", "prior_only"]
 
@@ -33,6 +33,20 @@ class Sources:
     histograms: Histograms | None = None
     generic_NL: Array | None = None
     generic_N: Mask | None = None
+    _kept: dict[Maps, Reverse] = field(default_factory=dict, init=False, repr=False)
+
+    def replayed(self, maps: Maps) -> Reverse | None:
+        """The network under these maps; None where nobody was asked for ranks. The last one is kept: R and its two
+        factors are one replay."""
+        if self.histograms is None:
+            return None
+        kept = self._kept.get(maps)
+        if kept is None:
+            made = reverse(replay(self.histograms, maps), self.shortlist_NL, maps.temperature)
+            kept = Reverse(*map(freeze, made))
+            self._kept.clear()
+            self._kept[maps] = kept
+        return kept
 
 
 class Anchored(NamedTuple):
@@ -66,7 +80,7 @@ class Anchor:
 
 def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
     """R, or the factor that is left of it where one elicitation step failed."""
-    replayed = _replayed(sources, maps)
+    replayed = sources.replayed(maps)
     if replayed is None:
         return _nothing(sources)
     partial_N = tuple(
@@ -78,13 +92,13 @@ def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
 
 def likelihood_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
     """R_lik, what the evidence step alone says."""
-    replayed = _replayed(sources, maps)
+    replayed = sources.replayed(maps)
     return _nothing(sources) if replayed is None else _whole(replayed.log_likelihood_NL, replayed.likelihood_N)
 
 
 def prior_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
     """R_prior, what the context step alone says."""
-    replayed = _replayed(sources, maps)
+    replayed = sources.replayed(maps)
     return _nothing(sources) if replayed is None else _whole(replayed.log_prior_NL, replayed.prior_N)
 
 
@@ -97,12 +111,6 @@ def _generic_forward(sources: Sources) -> Anchored:
     if sources.generic_NL is None or sources.generic_N is None:
         return _nothing(sources)
     return _whole(log(np.where(sources.generic_N[:, None], sources.generic_NL, 0.0)), sources.generic_N)
-
-
-def _replayed(sources: Sources, maps: Maps) -> Reverse | None:
-    if sources.histograms is None:
-        return None
-    return reverse(replay(sources.histograms, maps), sources.shortlist_NL, maps.temperature)
 
 
 def _whole(log_anchor_NL: Array, anchored_N: Mask) -> Anchored:

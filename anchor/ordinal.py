@@ -3,6 +3,7 @@ posterior)."""
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,16 +46,19 @@ class Curve:
 
     def log_values(self) -> Array:
         """ln v_k [7], always finite: v = high·σ(z) + low·σ(−z), summed in logs."""
-        return self._mixture(self.high, self.low)
+        return _mixture(self, self.high, self.low)
 
     def log_complements(self) -> Array:
         """ln(1 − v_k) [7], always finite: 1 − v = (1 − high)·σ(z) + (1 − low)·σ(−z), so nothing cancels near 1."""
-        return self._mixture(1.0 - self.high, 1.0 - self.low)
+        return _mixture(self, 1.0 - self.high, 1.0 - self.low)
 
-    def _mixture(self, upper: float, lower: float) -> Array:
-        z = self.a + self.b * _STEPS
-        weight = log(np.array([upper, lower]))
-        return np.logaddexp(weight[0] - np.logaddexp(0.0, -z), weight[1] - np.logaddexp(0.0, z))
+
+@lru_cache(maxsize=64)
+def _mixture(curve: Curve, upper: float, lower: float) -> Array:
+    """ln(upper·σ(z) + lower·σ(−z)) [7], read-only: one case takes as long to replay as this to work out."""
+    z = curve.a + curve.b * _STEPS
+    weight = log(np.array([upper, lower]))
+    return freeze(np.logaddexp(weight[0] - np.logaddexp(0.0, -z), weight[1] - np.logaddexp(0.0, z)))
 
 
 @dataclass(frozen=True, slots=True)

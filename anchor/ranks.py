@@ -7,6 +7,7 @@ the order of all candidates, names in place of ids, and each of these without th
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,18 @@ class Ids:
     def __init__(self, letter: str, names: Sequence[str]) -> None:
         self.ids = tuple(f"{letter}{place}" for place in range(1, len(names) + 1))
         self.names = tuple(" ".join(name.split()) for name in names)
-        self._exact: dict[str, int | None] = {}
-        self._folded: dict[str, int | None] = {}
+        self._ids = {key.casefold(): place for place, key in enumerate(self.ids)}
+
+    @cached_property
+    def _spellings(self) -> tuple[dict[str, int | None], dict[str, int | None]]:
+        """Each one's name as it is written and folded; none where it could be two. Few replies need them."""
+        exact: dict[str, int | None] = {}
+        folded: dict[str, int | None] = {}
         for place, (key, name) in enumerate(zip(self.ids, self.names, strict=True)):
             for spelling in (name, f"{key}: {name}"):
-                for known, written in ((self._exact, spelling), (self._folded, fold(spelling))):
+                for known, written in ((exact, spelling), (folded, fold(spelling))):
                     known[written] = None if written in known else place
-        self._ids = {key.casefold(): place for place, key in enumerate(self.ids)}
+        return exact, folded
 
     def lines(self) -> str:
         """`- C1: name`, one a line."""
@@ -68,11 +74,12 @@ class Ids:
 
     def place(self, written: str) -> int | None:
         """The one that an id or name in a reply stands for, an id before a name; none if it could be two."""
-        key, name = fold(written), " ".join(written.split())
-        for known, spelling in ((self._ids, key), (self._exact, name), (self._folded, key)):
-            if spelling in known:
-                return known[spelling]
-        return None
+        key = fold(written)
+        if key in self._ids:
+            return self._ids[key]
+        exact, folded = self._spellings
+        name = " ".join(written.split())
+        return exact[name] if name in exact else folded.get(key)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from anchor.elicitor import PROMPTS
 from app import __version__
 from app.asking import Outcome
 from app.degradation import Fate, entries, notes
+from app.explaining import rated_findings
 from app.hearing import Hearing
 from app.own_agents import named
 from app.schemas.decide import (
@@ -141,7 +143,14 @@ def anchor_state(hearing: Hearing, convened: Convened) -> AnchorAnswer | None:
         elicitation=hearing.inquiry.elicitation if hearing.inquiry.anchors[name].steps else None,
         missing_pairs=sum(step.missing for step in hearing.steps.values()),
         floored=int(panel.floored_N[0]),
+        **(_explained(hearing, panel) if hearing.inquiry.explain else {}),
     )
+
+
+def _explained(hearing: Hearing, panel: Panel) -> dict[str, Any]:
+    log_L = panel.log_anchor_NL[0]
+    logs = {panel.labels[place]: float(log_L[place]) for place in np.flatnonzero(np.isfinite(log_L))}
+    return {"findings": rated_findings(hearing), "log_distribution": logs or None}
 
 
 def _shown(log_NL: Array | None, panel: Panel) -> dict[str, float] | None:
@@ -272,5 +281,10 @@ def _compared(name: str, ruling: Ruling) -> Compared:
 
 def prompts_version(personas: Iterable[str], judges: Iterable[str] = ()) -> str:
     """One hash for all the prompts a decision rests on."""
+    return _prompts_version(tuple(sorted(personas)), tuple(judges))
+
+
+@lru_cache(maxsize=256)
+def _prompts_version(personas: tuple[str, ...], judges: tuple[str, ...]) -> str:
     others = {kind: prompt.digest for kind, prompt in PROMPTS.items()} | {name: JUDGES[name].digest for name in judges}
-    return digest([sorted(personas), others])[:16]
+    return digest([personas, others])[:16]

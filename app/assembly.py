@@ -1,4 +1,4 @@
-"""Puts a council together from the settings: catalogue, reply store, a client for each origin."""
+"""Puts a council together from the settings: catalogue, reply store, a transport for each backbone."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -8,13 +8,14 @@ import httpx
 from starlette.applications import Starlette
 
 from agents.backbone import Backbone
-from agents.endpoint import BackboneSettings, open_client
+from agents.endpoint import BackboneSettings, open_transport
 from agents.limits import open_limits
 from agents.observer import NOBODY, Observer
 from agents.personas import personas_for
 from agents.redis_client import RedisServer
 from agents.replies import open_replies
 from app.calibrations import Calibrations
+from app.doctor.profile import profile_path, starting_dialect
 from app.elicitation.redis import RedisTables
 from app.elicitation.sqlite import SqliteTables
 from app.elicitation.tables import Tables
@@ -37,7 +38,7 @@ def as_it_is(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
 async def open_council(
     settings: Settings, stand_in_transport: Wrap = as_it_is, observer: Observer = NOBODY
 ) -> AsyncIterator[Council]:
-    """The council for the life of a process; its clients and stores close with it.
+    """The council for the life of a process; its transports and stores close with it.
 
     `stand_in_transport` may put another transport before that of the stand-in in this process. `observer` is told what
     happens at the doors to the models.
@@ -57,10 +58,13 @@ async def open_council(
         declared = settings.declared_backbones()
         backbones: dict[str, Backbone] = {}
         for name, backbone_settings in declared.items():
-            client = await stack.enter_async_context(_client(backbone_settings, catalogue, stand_in_transport))
+            transport = await stack.enter_async_context(transport_for(backbone_settings, catalogue, stand_in_transport))
             limits = open_limits(name, backbone_settings, redis, observer)
             stack.push_async_callback(limits.close)
-            backbones[name] = Backbone(name, backbone_settings, client, store, limits=limits, observer=observer)
+            start = starting_dialect(profile_path(settings.profiles_dir, name), name, backbone_settings)
+            backbones[name] = Backbone(
+                name, backbone_settings, transport, store, limits=limits, observer=observer, start=start
+            )
         default_domain = _default_domain(settings, catalogue)
         personas = read_personas(settings.personas_dir)
         personas_for(catalogue.get(default_domain), personas)  # a bad one is told now, not in every answer
@@ -91,10 +95,11 @@ def open_tables(settings: Settings, redis: RedisServer | None) -> Tables:
     return Tables(SqliteTables(settings.tables_file) if redis is None else RedisTables(redis))
 
 
-def _client(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap) -> httpx.AsyncClient:
+def transport_for(settings: BackboneSettings, catalogue: Catalogue, wrap: Wrap = as_it_is) -> httpx.AsyncBaseTransport:
+    """What carries the requests to one backbone, the stand-in in this process included; the caller closes it."""
     if settings.base_url == STAND_IN_URL:
-        return httpx.AsyncClient(transport=wrap(httpx.ASGITransport(stand_in(catalogue))))
-    return open_client(settings)
+        return wrap(httpx.ASGITransport(stand_in(catalogue)))
+    return open_transport(settings)
 
 
 def stand_in(catalogue: Catalogue, **options: Any) -> Starlette:

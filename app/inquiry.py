@@ -59,9 +59,9 @@ class Council:
 class Inquiry:
     """One case and everything that is asked about it. `also_anchors` are those whose material is asked for besides
     `anchor`'s, to be scored later; `anchors` has them all by name, `anchor` first. With `skip_unanimous` judges are not
-    asked about a case in which the agents agree. `table` is where ranks are looked up before anybody is asked (None:
-    every case is asked about, as in the paper). `lane` is where its requests queue, `purse` what they are paid from
-    (None: nobody counts)."""
+    asked about a case in which the agents agree; with `explain` the answer says what the anchor is made of. `table` is
+    where ranks are looked up before anybody is asked (None: every case is asked about, as in the paper). `lane` is
+    where its requests queue, `purse` what they are paid from (None: nobody counts)."""
 
     domain: Domain
     case: Case
@@ -79,6 +79,7 @@ class Inquiry:
     quorum: int
     whole_set: int
     skip_unanimous: bool = False
+    explain: bool = False
     table: TableView | None = None
     lane: Lane = "interactive"
     purse: Purse | None = None
@@ -109,6 +110,13 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
     if faults or case is None:
         raise BadInput(faults)
     return replace(inquiry, case=case)
+
+
+def looks_into_files(body: DecideBody, council: Council) -> bool:
+    """Whether `inquire` reads anything for this body that is not in memory: a pack, or the folder of calibrations. Then
+    it is not for the event loop; nor are labels of the caller's own, which may be many."""
+    fitted = body.anchor is not None and body.anchor not in ANCHORS
+    return fitted or body.labels is not None or not council.catalogue.is_loaded(body.domain or council.default_domain)
 
 
 def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchors: Sequence[str] = ()) -> Inquiry:
@@ -142,6 +150,7 @@ def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchor
         quorum=min(council.quorum, len(agents)),
         whole_set=council.whole_set,
         skip_unanimous=body.params.skip_unanimous,
+        explain=body.explain,
         table=council.tables.of(backbone, domain) if elicitation == "table" else None,
     )
 
@@ -161,7 +170,7 @@ def _elicitation(body: DecideBody, domain: Domain, council: Council) -> Elicitat
         return "per_case"
     if body.params.elicitation is not None:
         return body.params.elicitation
-    fitted = council.calibrations.sound().get(body.anchor or "")
+    fitted = None if body.anchor in ANCHORS else council.calibrations.sound().get(body.anchor or "")
     if fitted is not None:
         return "table" if fitted.origin.source == "table" else "per_case"
     return council.elicitation

@@ -29,6 +29,7 @@ from app.routes import aggregate, batch, catalogue, decide, decisions, docs, hea
 from app.routes import metrics as metrics_route
 from app.settings import Settings, load_settings
 from app.watching import watch_service
+from app.web import pages
 from domains.errors import BadInput, Fault, NoQuorum
 
 
@@ -66,6 +67,8 @@ def create_app(settings: Settings | None = None, stand_in_transport: Wrap = as_i
     app.state.metrics = metrics
     for route in (decide, aggregate, batch, decisions, catalogue, health, metrics_route, docs):
         app.include_router(route.router)
+    app.include_router(pages.router)
+    app.mount(pages.STATIC, pages.static_files)
     app.add_exception_handler(BadInput, _ours)
     app.add_exception_handler(NoQuorum, _ours)
     app.add_exception_handler(Refused, _ours)

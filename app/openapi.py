@@ -46,6 +46,10 @@ _BODIES: dict[str, tuple[type[BaseModel], type[BaseModel], dict[str, dict[str, A
     "/aggregate": (AggregateBody, AggregateAnswer, AGGREGATE_EXAMPLES),
     "/batch": (BatchBody, Job, {}),
 }
+_DECISION_EVENTS = (
+    "`agent` for each as it answers (an entry of `agents`), `anchor` (that member), and at the end `decision` (the "
+    "whole answer) or `problem` (what would have been the error answer)"
+)
 _WITH_BODY = {
     400: "Not JSON, not UTF-8, NaN, or broken off",
     408: "The body came too slowly",
@@ -89,6 +93,9 @@ def _completed(document: dict[str, Any], app: FastAPI) -> dict[str, Any]:
         operation["responses"] = {
             success: {"description": "The answer", "content": {"application/json": {"schema": _schema(answer)}}},
         }
+    document["paths"]["/decide"]["post"]["responses"]["200"]["content"]["text/event-stream"] = {
+        "schema": {"type": "string", "description": _DECISION_EVENTS}
+    }
     _describe_refusals(document)
     describe_batch(document, council)
     describe_idempotency(document)

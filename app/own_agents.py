@@ -19,6 +19,8 @@ MOST_FAULTS = 50
 """A body with thousands of wrong cases is told of the first of them."""
 
 
+MOST_OFF = 1e-10
+"""How far the masses of an anchor that is given as logarithms may be from 1 together, in ln."""
 MOST_CELLS = 10_000_000
 """Cases × labels × the larger of agents and aggregators: what the arrays and the answer are as large as. 10,000 cases
 of 50 labels with every aggregator are two thirds of it."""
@@ -38,6 +40,7 @@ class Stated:
         self.place_NKL: Index = np.full(shape, len(labels), dtype=np.int64)
         self.usable_NK: Mask = np.zeros(shape[:2], dtype=bool)
         self.anchor_NL: Array = np.zeros((shape[0], shape[2]))
+        self.log_anchor_NL: Array = np.full((shape[0], shape[2]), -np.inf)
         self.anchored_N: Mask = np.zeros(shape[0], dtype=bool)
         self.shortlist_NL: Mask = np.zeros((shape[0], shape[2]), dtype=bool)
         self.faults: list[Fault] = []
@@ -63,6 +66,27 @@ class Stated:
             self.shortlist_NL[n] = (self.forward_NKL[n] > 0).any(axis=0)
         else:
             self._shortlist(n, case.shortlist)
+        if case.log_anchor is not None:
+            self._ready(n, case.log_anchor, twice=case.anchor is not None)
+
+    def _ready(self, n: int, logs: dict[str, float], *, twice: bool) -> None:
+        where = f"cases.{n}.log_anchor"
+        known = [label in self.label_index for label in logs]
+        if twice:
+            self.faults.append(Fault(where, "give either an anchor or its logarithms, not both"))
+        elif not all(known):
+            self.faults.append(Fault(f"{where}.{known.index(False)}", "not one of the labels"))
+        else:
+            for label, log in logs.items():
+                self.log_anchor_NL[n, self.label_index[label]] = log
+            self._check_ready(n, where)
+
+    def _check_ready(self, n: int, where: str) -> None:
+        if abs(np.logaddexp.reduce(self.log_anchor_NL[n])) > MOST_OFF:
+            self.faults.append(Fault(where, "the masses do not sum to 1"))
+        elif (self.shortlist_NL[n] & np.isneginf(self.log_anchor_NL[n])).any():
+            self.faults.append(Fault(where, "leaves out a label of the shortlist"))
+        self.anchored_N[n] = True
 
     def _shortlist(self, n: int, names: Sequence[str]) -> None:
         for place, name in enumerate(names):
@@ -124,7 +148,8 @@ def aggregate_own(body: AggregateBody) -> bytes:
     result = aggregate(
         body.labels,
         stated.forward_NKL,
-        anchor_NL=stated.anchor_NL if stated.anchored_N.any() else None,
+        anchor_NL=stated.anchor_NL if stated.anchor_NL.any() else None,
+        log_anchor_NL=stated.log_anchor_NL if np.isfinite(stated.log_anchor_NL).any() else None,
         usable_NK=stated.usable_NK,
         place_NKL=stated.place_NKL,
         shortlist_NL=stated.shortlist_NL,
@@ -219,5 +244,5 @@ def _ranked(distribution_NL: Array) -> tuple[list[list[int]], list[list[float]]]
 
 def named(distribution_L: Array, labels: Sequence[str]) -> dict[str, float]:
     """A distribution as label → mass, by falling mass, labels without mass left out."""
-    (order,), (masses,) = _ranked(distribution_L[None, :])
-    return {labels[place]: mass for place, mass in zip(order, masses, strict=True)}
+    stated = [(label, mass) for label, mass in zip(labels, distribution_L.tolist(), strict=True) if mass > 0]
+    return dict(sorted(stated, key=lambda pair: -pair[1]))

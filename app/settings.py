@@ -42,7 +42,7 @@ class DeclaredBackbone(BackboneSettings):
 
 
 class Settings(BaseSettings):
-    """Everything an operator can set, as the README lists it. Frozen, read once at the edge."""
+    """Everything an operator can set, as docs/settings.md lists it. Frozen, read once at the edge."""
 
     model_config = SettingsConfigDict(
         env_prefix="CROSSPATH_",
@@ -159,6 +159,11 @@ class Settings(BaseSettings):
     def calibrations_dir(self) -> Path:
         """A folder of calibrations, which are asked for as the anchors `calibrated:NAME`."""
         return self.data_dir / "calibrations"
+
+    @property
+    def profiles_dir(self) -> Path:
+        """A folder of what `crosspath doctor` found, a file for each backbone."""
+        return self.data_dir / "backbones"
 
     @property
     def personas_dir(self) -> Path:

@@ -63,6 +63,10 @@ class Catalogue:
             self._loaded[name] = load_domain(self.path(name))
         return self._loaded[name]
 
+    def is_loaded(self, name: str) -> bool:
+        """Whether `get` has this domain without reading its pack."""
+        return name in self._loaded
+
     def sound(self) -> list[Domain]:
         """Every domain whose pack is not broken."""
         domains = []

@@ -155,11 +155,11 @@ def find_values(text: str, cells: int = 0) -> list[Found]:
     position, last_broken, broken = 0, -1, 0
     while start := _START.search(text, position):
         begin = start.start()
-        # Only as far as its bracket is closed: an error costs the decoder a count of the lines before it.
-        position = _closing(_STRICT_MARK, text, begin)
         try:
-            complete.append((_DECODER.decode(text[begin:position]), begin))
+            value, position = _DECODER.raw_decode(text, begin)
+            complete.append((value, begin))
         except (ValueError, RecursionError):
+            position = _closing(_STRICT_MARK, text, begin)
             if position < len(text):  # else quotes inside its strings should have been escaped
                 position = max(position, _closing(_NAIVE_MARK, text, begin))
             last_broken, broken = begin, broken + 1

@@ -80,7 +80,9 @@ class Rules(_Table):
 
 
 class BackboneEntry(_Table):
-    """A backbone as it bears on the replies; never its key. `extra_body` is the hash of its members, "" without any."""
+    """A backbone as it bears on the replies; never its key. `extra_body` is the hash of its members, "" without any.
+    `profile` is what `crosspath doctor` had found of it, in words, as the client began with it; "" where it was found
+    out on the way, which is why a run may be resumed with another."""
 
     model: str
     base_url: str
@@ -88,6 +90,7 @@ class BackboneEntry(_Table):
     max_output_tokens: int
     allow_sampling_deviation: bool
     extra_body: str
+    profile: str = ""
 
 
 class Manifest(_Table):
@@ -167,8 +170,12 @@ def differences(kept: Manifest, now: Manifest) -> list[Fault]:
     return [
         Fault(name, f"is {_shown(after, name)} now; the run was begun with {_shown(before, name)}")
         for name in before | after
-        if before.get(name) != after.get(name) and name not in _UNCOMPARED and not _follows(name, before, after)
+        if before.get(name) != after.get(name) and not _may_differ(name) and not _follows(name, before, after)
     ]
+
+
+def _may_differ(name: str) -> bool:
+    return name in _UNCOMPARED or (name.startswith("backbones.") and name.endswith(".profile"))
 
 
 def _follows(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

@@ -45,4 +45,7 @@ def dictated(messages: Sequence[Message], seed: int, form: str, schema: Mapping[
 def _kept(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The members as the schema allows them: the first of an enumeration stands for what is not in it."""
     allowed = {name: member["enum"] for name, member in schema.get("properties", {}).items() if "enum" in member}
-    return {name: content if content in allowed.get(name, [content]) else allowed[name][0] for name, content in value.items()}
+    return {
+        name: content if content in allowed.get(name, [content]) else allowed[name][0]
+        for name, content in value.items()
+    }

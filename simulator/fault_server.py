@@ -177,9 +177,8 @@ class FaultServer:
 
     async def _right(self, request: Received) -> Answer:
         """What the app itself answers."""
-        answer = await self._app.request(
-            request.method, request.target, content=request.body, headers={"Content-Type": "application/json"}
-        )
+        headers = {"Content-Type": "application/json", "Authorization": request.headers.get("authorization", "")}
+        answer = await self._app.request(request.method, request.target, content=request.body, headers=headers)
         kept = {n.title(): v for n, v in answer.headers.items() if n.lower() not in _DROPPED_HEADERS}
         return Answer(answer.status_code, answer.content, kept)
 

@@ -12,27 +12,31 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-Chat = dict[str, Any]
-"""The body of a request, or of a completion."""
-
-
-class Refusal(NamedTuple):
-    """A status and the body that goes with it."""
-
-    status: int
-    body: Chat
+from simulator.refusing import (
+    Chat,
+    Refusal,
+    Refuses,
+    error,
+    failing_schemas,
+    fixed_sampling,
+    form_of,
+    json_mode_only,
+    short_context,
+    strict_schemas,
+    unknown_seed,
+    wants_the_word_json,
+    without_limit_name,
+)
 
 
 class Context(NamedTuple):
-    """What a change of a completion may depend on: the request, its bytes' digest, how often these came before, and
-    whether the request's format was kept from the model."""
+    """What a change of a completion may depend on: the request, its bytes' digest, and how often these came before."""
 
     request: Chat
     digest: int
     attempt: int
 
 
-Refuses = Callable[[Chat], Refusal | None]
 Overhears = Callable[[Chat], Chat]
 Changes = Callable[[Chat, Context], Chat]
 
@@ -55,85 +59,6 @@ class Quirks:
     key: str | None = None
 
 
-def form_of(request: Chat) -> str:
-    """The response format's type; `text` without any."""
-    wanted = request.get("response_format")
-    return str(wanted.get("type")) if isinstance(wanted, dict) else "text"
-
-
-def _error(status: int, message: str, **members: Any) -> Refusal:
-    return Refusal(status, {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None} | members})
-
-
-def without_limit_name(request: Chat) -> Refusal | None:
-    """OpenAI's reasoning models know the limit by another name."""
-    if "max_tokens" not in request:
-        return None
-    message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    return _error(400, message, param="max_tokens", code="unsupported_parameter")
-
-
-def fixed_sampling(request: Chat) -> Refusal | None:
-    """Temperature and top-p other than 1 are refused, one at a time."""
-    for name in ("temperature", "top_p"):
-        if request.get(name, 1) != 1:
-            message = f"Unsupported value: '{name}' does not support this value. Only the default (1) value is supported."
-            return _error(400, message, param=name, code="unsupported_value")
-    return None
-
-
-def strict_schemas(request: Chat) -> Refusal | None:
-    """Of a strict schema, every object must be closed and require all its members."""
-    if form_of(request) != "json_schema":
-        return None
-    loose = _loose(request["response_format"]["json_schema"]["schema"])
-    return _error(400, f"Invalid schema for response_format: {loose}", param="response_format") if loose else None
-
-
-def _loose(schema: Any) -> str:
-    """What a strict schema may not be; "" if nothing."""
-    if isinstance(schema, list):
-        return next(filter(None, map(_loose, schema)), "")
-    if not isinstance(schema, dict):
-        return ""
-    if schema.get("type") == "object":
-        if schema.get("additionalProperties") is not False:
-            return "'additionalProperties' is required to be supplied and to be false."
-        if set(schema.get("required", ())) != set(schema.get("properties", {})):
-            return "'required' must name every key in properties."
-    return next(filter(None, map(_loose, schema.values())), "")
-
-
-def json_mode_only(request: Chat) -> Refusal | None:
-    """Schemas are refused in words that name no parameter."""
-    if form_of(request) != "json_schema":
-        return None
-    return _error(400, "This response_format type is unavailable now")
-
-
-def failing_schemas(request: Chat) -> Refusal | None:
-    """Schemas are answered with a 500."""
-    if form_of(request) != "json_schema":
-        return None
-    return _error(500, "Internal error: json_schema could not be compiled", type="server_error")
-
-
-def wants_the_word_json(request: Chat) -> Refusal | None:
-    """JSON mode is refused unless the prompt speaks of JSON."""
-    said = " ".join(str(message.get("content")) for message in request.get("messages", []))
-    if form_of(request) != "json_object" or "json" in said.casefold():
-        return None
-    return _error(400, "Prompt must contain the word 'json' to use 'response_format' of type 'json_object'.")
-
-
-def unknown_seed(request: Chat) -> Refusal | None:
-    """422, in the validation's own form, to a parameter by a name that is not theirs."""
-    if "seed" not in request:
-        return None
-    fault = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
-    return Refusal(422, {"detail": [fault]})
-
-
 def without_format(request: Chat) -> Chat:
     """The format asked for is taken and not kept."""
     return {name: value for name, value in request.items() if name != "response_format"}
@@ -148,7 +73,8 @@ def only_last(characters: int) -> Overhears:
     """A context of so many characters: what stands before them is not read, and nobody is told."""
 
     def overhear(request: Chat) -> Chat:
-        left, kept = characters, []
+        left = characters
+        kept: list[Chat] = []
         for message in reversed(request["messages"]):
             content = str(message["content"])[-left:] if left else ""
             left -= len(content)
@@ -156,19 +82,6 @@ def only_last(characters: int) -> Overhears:
         return request | {"messages": kept}
 
     return overhear
-
-
-def short_context(tokens: int) -> Refuses:
-    """A context of so many tokens, the reply's limit included; more is refused."""
-
-    def refuse(request: Chat) -> Refusal | None:
-        prompt = sum(len(str(message["content"])) for message in request["messages"]) // 4
-        if prompt + int(request.get("max_tokens", 0)) <= tokens:
-            return None
-        message = f"This model's maximum context length is {tokens} tokens. Please reduce the length of the messages."
-        return Refusal(400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400})
-
-    return refuse
 
 
 def without_usage(whole: Chat, context: Context) -> Chat:
@@ -186,7 +99,9 @@ def cache_hits(whole: Chat, context: Context) -> Chat:
     """Cached tokens stand beside the prompt's."""
     prompt = whole["usage"]["prompt_tokens"]
     hits = prompt // 64 * 64 if context.attempt else 0
-    return whole | {"usage": whole["usage"] | {"prompt_cache_hit_tokens": hits, "prompt_cache_miss_tokens": prompt - hits}}
+    return whole | {
+        "usage": whole["usage"] | {"prompt_cache_hit_tokens": hits, "prompt_cache_miss_tokens": prompt - hits}
+    }
 
 
 def with_thoughts(whole: Chat, context: Context) -> Chat:
@@ -196,7 +111,8 @@ def with_thoughts(whole: Chat, context: Context) -> Chat:
 
 def answer_among_thoughts(whole: Chat, context: Context) -> Chat:
     """A parser of thoughts takes the answer for one."""
-    return _in_message(whole, reasoning_content=whole["choices"][0]["message"]["content"], content=None)
+    said = whole["choices"][0]["message"]["content"]
+    return _in_message(whole, reasoning=said, reasoning_content=said, content=None)
 
 
 def routed(whole: Chat, context: Context) -> Chat:
@@ -242,7 +158,7 @@ def digest_of(body: bytes) -> int:
 def refusal_of(quirks: Quirks, request: Chat, authorization: str) -> Refusal | None:
     """Why this request is refused, if it is."""
     if quirks.key is not None and authorization != f"Bearer {quirks.key}":
-        return _error(401, "Incorrect API key provided.", code="invalid_api_key")
+        return error(401, "Incorrect API key provided.", code="invalid_api_key")
     return next(filter(None, (refuses(request) for refuses in quirks.refuses)), None)
 
 
@@ -262,7 +178,9 @@ def changed(quirks: Quirks, completion: Chat, context: Context) -> Chat:
 
 QUIRKS: Mapping[str, Quirks] = MappingProxyType(
     {
-        "openai": Quirks("strict schemas are checked; cached tokens are told", (strict_schemas,), (), (cached_in_details,)),
+        "openai": Quirks(
+            "strict schemas are checked; cached tokens are told", (strict_schemas,), (), (cached_in_details,)
+        ),
         "openai-reasoning": Quirks(
             "max_completion_tokens only; temperature and top-p are fixed",
             (without_limit_name, fixed_sampling, strict_schemas),
@@ -280,8 +198,10 @@ QUIRKS: Mapping[str, Quirks] = MappingProxyType(
             blank_lines=3,
         ),
         "mistral": Quirks("422 on `seed`, which it knows by another name", (unknown_seed,)),
-        "vllm": Quirks("a context of 8,192 tokens, the reply's limit included; more is refused", (short_context(8192),)),
-        "vllm-reasoning": Quirks("the answer stands in `reasoning_content`", (), (), (answer_among_thoughts,)),
+        "vllm": Quirks(
+            "a context of 8,192 tokens, the reply's limit included; more is refused", (short_context(8192),)
+        ),
+        "vllm-reasoning": Quirks("the answer stands in `reasoning`", (), (), (answer_among_thoughts,)),
         "ollama": Quirks("a context of 4,096 tokens; what is before them is lost", (), (only_last(4 * 4096),)),
         "llamacpp": Quirks("a grammar that fails open; one request at a time", (), (without_format,), (), slots=1),
         "ignores-format": Quirks("response_format is taken and not kept", (), (without_format,)),

@@ -1,4 +1,5 @@
-"""The stand-in with a server's quirks around it, as an ASGI app. Only chat completions are touched."""
+"""The stand-in with a server's quirks around it, as an ASGI app. Only chat completions are touched, and of these
+neither streams nor what the stand-in itself refuses."""
 
 import asyncio
 import json
@@ -11,7 +12,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domains.errors import BadInput
-from simulator.quirks import QUIRKS, Chat, Context, Quirks, changed, digest_of, overheard, refusal_of
+from simulator.quirks import QUIRKS, Context, Quirks, changed, digest_of, overheard, refusal_of
+from simulator.refusing import Chat
+from simulator.wire import Invalid, read_request
 
 COMPLETIONS = "/v1/chat/completions"
 
@@ -48,9 +51,12 @@ class QuirkyServer:
     async def _answer(self, http: Request) -> Response:
         body = await http.body()
         try:
-            request = json.loads(body)
-        except ValueError:
+            streamed = read_request(body).stream
+        except Invalid:
+            streamed = True
+        if streamed:  # the stand-in's own answer: quirks are those of whole replies
             return await self._passed(body)
+        request = json.loads(body)
         refusal = refusal_of(self._quirks, request, http.headers.get("authorization", ""))
         if refusal is not None:
             return JSONResponse(refusal.body, refusal.status)

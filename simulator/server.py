@@ -62,8 +62,10 @@ class _Endpoints:
         except wire.Invalid as error:
             return _refuse(400, str(error), None, error.param)
         try:
-            # The first question about a pack draws its misbeliefs; nobody else should wait for that.
-            reply = self._dictated(request) or await run_in_threadpool(self._stand_in.reply, request.ask())
+            reply = self._dictated(request)
+            if reply is None:
+                # The first question about a pack draws its misbeliefs; nobody else should wait for that.
+                reply = await run_in_threadpool(self._stand_in.reply, request.ask())
         except UnknownModel as error:
             return _refuse(404, str(error), "model_not_found", "model")
         except NotUnderstood as error:

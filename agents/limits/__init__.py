@@ -10,10 +10,11 @@ from agents.breaker import Breaker, State
 from agents.endpoint import BackboneSettings
 from agents.lane import Lane
 from agents.limits.forecast import Forecast
-from agents.limits.gate import OUTAGE, Limits, Slot
+from agents.limits.gate import OUTAGE, Limits
 from agents.limits.local import LocalRates
 from agents.limits.rates import Declared, Rates
 from agents.limits.shared import SharedRates
+from agents.limits.turn import Slot
 from agents.observer import NOBODY, Observer
 from agents.redis_client import RedisServer
 from domains.case import digest

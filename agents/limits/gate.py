@@ -11,18 +11,17 @@ It also learns from what became of requests: how many the server takes at once (
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from itertools import chain
 from secrets import SystemRandom
 
 from agents.breaker import Breaker, Pass, Pauses
 from agents.deadline import Deadline
-from agents.evidence import NO_EVIDENCE, Evidence
+from agents.evidence import Evidence
 from agents.lane import Lane
 from agents.limits.adaptive import Adaptive
 from agents.limits.rates import Lease, Rates, Refused
+from agents.limits.turn import Slot, Waiter
 from domains.errors import AskFailed, Cause
 
 BATCH_TURN = 5
@@ -45,30 +44,6 @@ QUEUE_SLACK_S = 2.0
 """What a queue may be faster than its limit says: a second's burst, and turns about to be taken."""
 
 
-@dataclass(eq=False, slots=True)
-class _Waiter:
-    lane: Lane
-    tokens: Callable[[], float]
-    deadline: Deadline | None
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
-    failure: AskFailed | None = None
-
-    def fail(self, failure: AskFailed) -> None:
-        """It is not to wait any longer."""
-        self.failure = failure
-        self.wake.set()
-
-
-@dataclass(slots=True)
-class Slot:
-    """One request under way. `tokens` is what it really took and `evidence` what it tells of the server, once these
-    are known. A `probe` finds out whether a server that was down is up again."""
-
-    probe: bool
-    tokens: float | None = None
-    evidence: Evidence = NO_EVIDENCE
-
-
 class Limits:
     """How much may be asked of one backbone at a time, and per minute. What is learned from its server is learned by
     each process for itself."""
@@ -79,7 +54,7 @@ class Limits:
         self.adaptive = Adaptive(rates.declared.concurrency)
         self._outage: Cause = "connection"
         self._draw = draw
-        self._lanes: dict[Lane, OrderedDict[_Waiter, None]] = {"interactive": OrderedDict(), "batch": OrderedDict()}
+        self._lanes: dict[Lane, OrderedDict[Waiter, None]] = {"interactive": OrderedDict(), "batch": OrderedDict()}
         self._since_batch = 0
         self._in_flight = 0
         self._paused_until = 0.0
@@ -110,11 +85,10 @@ class Limits:
         """Seconds for which nobody may send."""
         return max(0.0, self._paused_until - _now())
 
-    @asynccontextmanager
-    async def slot(
+    def slot(
         self, deadline: Deadline | None = None, lane: Lane = "interactive", tokens: Callable[[], float] = float
-    ) -> AsyncIterator[Slot]:
-        """Hold one slot while one request is under way; given back whatever happens.
+    ) -> "Held":
+        """Hold one slot while the body of an `async with` has one request under way; given back whatever happens.
 
         `tokens` says how many it will probably take; it is asked when the turn comes, since more is known then.
 
@@ -122,16 +96,20 @@ class Limits:
             AskFailed: at once, when no slot can be had by the deadline (`rate_limited`) or the server is down (its
                 cause); `retry_after_s` says when.
         """
-        lease, given = await self._admitted(_Waiter(lane, tokens, deadline))
-        slot = Slot(given.probe)
+        return Held(self, Waiter(lane, tokens, deadline))
+
+    async def enter(self, waiter: Waiter) -> tuple[Lease, Pass]:
+        """Wait for a slot; `leave` gives it back."""
+        admitted = await self._admitted(waiter)
         self._in_flight += 1
-        try:
-            yield slot
-        finally:
-            self._in_flight -= 1
-            self.rates.release(lease, slot.tokens)
-            self._learn(given, slot.evidence)
-            self._call_front()
+        return admitted
+
+    def leave(self, lease: Lease, given: Pass, slot: Slot) -> None:
+        """The request is over."""
+        self._in_flight -= 1
+        self.rates.release(lease, slot.tokens)
+        self._learn(given, slot.evidence)
+        self._call_front()
 
     def pause(self, seconds: float) -> None:
         """Hold every caller back: the server asked for it. Those whose deadline comes sooner are told at once."""
@@ -156,7 +134,7 @@ class Limits:
             if pause_s > 0.0:
                 self.pause(pause_s)
 
-    async def _admitted(self, waiter: _Waiter) -> tuple[Lease, Pass]:
+    async def _admitted(self, waiter: Waiter) -> tuple[Lease, Pass]:
         self._refuse_if_hopeless(waiter)
         self._lanes[waiter.lane][waiter] = None
         try:
@@ -167,7 +145,7 @@ class Limits:
             del self._lanes[waiter.lane][waiter]
             self._call_front()
 
-    async def _wait_in_front(self, waiter: _Waiter) -> tuple[Lease, Pass]:
+    async def _wait_in_front(self, waiter: Waiter) -> tuple[Lease, Pass]:
         while True:
             waiter.wake.clear()
             if waiter.failure is not None:
@@ -193,20 +171,20 @@ class Limits:
                 self._tell_impatient()
             return outcome, given
 
-    def _hindered_s(self, waiter: _Waiter) -> float:
+    def _hindered_s(self, waiter: Waiter) -> float:
         """Seconds for which the one in front need not ask for a slot."""
         self._refuse_if_down(waiter)
         if self._in_flight >= self.adaptive.limit:
             return UNTIL_RELEASE_S
         return max(self._not_before - _now(), self.breaker.retry_after_s)
 
-    def _front(self) -> _Waiter | None:
+    def _front(self) -> Waiter | None:
         interactive, batch = self._lanes["interactive"], self._lanes["batch"]
         batch_due = self._since_batch >= BATCH_TURN - 1
         lane = batch if batch and (batch_due or not interactive) else interactive
         return next(iter(lane), None)
 
-    def _count_turn(self, waiter: _Waiter) -> None:
+    def _count_turn(self, waiter: Waiter) -> None:
         """Turns that interactive requests took while batch requests waited; and a gap to the next after a pause."""
         passed_over = waiter.lane == "interactive" and bool(self._lanes["batch"])
         self._since_batch = self._since_batch + 1 if passed_over else 0
@@ -245,16 +223,16 @@ class Limits:
             if not self._waits_for_server(waiter):
                 waiter.fail(self._down())
 
-    def _waiters(self) -> Iterator[_Waiter]:
+    def _waiters(self) -> Iterator[Waiter]:
         return chain.from_iterable(self._lanes.values())
 
-    def _waits_for_server(self, waiter: _Waiter) -> bool:
+    def _waits_for_server(self, waiter: Waiter) -> bool:
         """A batch has time, as long as its deadline lets it."""
         if waiter.lane == "interactive":
             return False
         return waiter.deadline is None or waiter.deadline.remaining() > self.breaker.retry_after_s
 
-    def _refuse_if_down(self, waiter: _Waiter) -> None:
+    def _refuse_if_down(self, waiter: Waiter) -> None:
         if self.breaker.refuses and not self._waits_for_server(waiter):
             raise self._down()
 
@@ -263,7 +241,7 @@ class Limits:
             self._outage, f"not sent: the server is taken to be down ({self._outage})", self.breaker.retry_after_s
         )
 
-    def _refuse_if_hopeless(self, waiter: _Waiter) -> None:
+    def _refuse_if_hopeless(self, waiter: Waiter) -> None:
         self._refuse_if_down(waiter)
         if waiter.deadline is None:
             return
@@ -278,6 +256,23 @@ class Limits:
                 f"{ahead} requests wait before this one, longer than its deadline at the limit of this backbone",
                 queue - remaining,
             )
+
+
+class Held:
+    """A slot as it is held. A class and no generator: every request goes through one."""
+
+    __slots__ = ("_given", "_lease", "_limits", "_slot", "_waiter")
+
+    def __init__(self, limits: Limits, waiter: Waiter) -> None:
+        self._limits, self._waiter = limits, waiter
+
+    async def __aenter__(self) -> Slot:
+        self._lease, self._given = await self._limits.enter(self._waiter)
+        self._slot = Slot(self._given.probe)
+        return self._slot
+
+    async def __aexit__(self, *_: object) -> None:
+        self._limits.leave(self._lease, self._given, self._slot)
 
 
 def _held_back_too_long(seconds: float) -> AskFailed:

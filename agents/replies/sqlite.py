@@ -6,16 +6,19 @@ in the file's header.
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+from agents.gathering import Gathering
 from agents.replies.memory import HELD_S, RECENT_BYTES, RecentReplies
 from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
 from agents.sqlite_file import SqliteFile
 
 T = TypeVar("T")
+
+Encoded = tuple[StoredReply, bytes]
 
 SCHEMA = 1
 SWEEP_S = 3600.0
@@ -30,13 +33,15 @@ class SqliteReplies:
         self._kept_s = None if days is None else days * 86_400
         self._recent = RecentReplies(recent_bytes, HELD_S)
         self._file = SqliteFile(path, "replies", create_replies)
+        self._reading = Gathering(self._read)
+        self._writing = Gathering(self._write)
         self._swept = 0.0
 
     async def get(self, digest: str) -> StoredReply | None:
         recent = self._recent.get(digest)
         if recent is not None:
             return recent
-        value = await self._run(lambda connection: select_reply(connection, digest))
+        value = await self._reading.do(digest)
         reply = None if value is None else decode(value, digest)
         if value is not None and reply is not None:
             self._recent.put(digest, value, reply.created)
@@ -44,7 +49,7 @@ class SqliteReplies:
 
     async def put(self, reply: StoredReply) -> None:
         value = encode(reply)
-        await self._run(lambda connection: self._insert(connection, reply, value))
+        await self._writing.do((reply, value))
         self._recent.put(reply.digest, value, reply.created)
 
     async def purge(self, before: float) -> int:
@@ -52,7 +57,17 @@ class SqliteReplies:
         return await self._run(lambda connection: delete_replies(connection, before))
 
     async def close(self) -> None:
+        await self._reading.settled()
+        await self._writing.settled()
         await self._file.close()
+
+    async def _read(self, digests: Sequence[str]) -> list[bytes | None]:
+        found = await self._run(lambda connection: select_replies(connection, digests))
+        return [found.get(digest) for digest in digests]
+
+    async def _write(self, replies: Sequence[Encoded]) -> list[None]:
+        await self._run(lambda connection: self._insert(connection, replies))
+        return [None] * len(replies)
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
@@ -60,8 +75,8 @@ class SqliteReplies:
         except (sqlite3.Error, OSError) as error:
             raise StoreUnavailable(f"the reply file cannot be used ({type(error).__name__})") from error
 
-    def _insert(self, connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
-        insert_reply(connection, reply, value)
+    def _insert(self, connection: sqlite3.Connection, replies: Sequence[Encoded]) -> None:
+        insert_replies(connection, replies)
         now = time.time()
         if self._kept_s is not None and now - self._swept > SWEEP_S:
             self._swept = now
@@ -87,19 +102,23 @@ def create_replies(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE INDEX IF NOT EXISTS replies_created ON replies (created)")
 
 
-def insert_reply(connection: sqlite3.Connection, reply: StoredReply, value: bytes) -> None:
-    """Keep a reply, whose bytes are `value`, in place of an earlier one to the same request."""
-    connection.execute(
-        "INSERT OR REPLACE INTO replies (digest, created, reply) VALUES (?, ?, ?)",
-        (reply.digest, reply.created, value.decode()),
-    )
+def insert_replies(connection: sqlite3.Connection, replies: Sequence[Encoded]) -> None:
+    """Keep replies, in place of earlier ones to the same requests: all or none.
+
+    One statement, since each is a moment in which this thread lets go of the interpreter, and may have to wait for the
+    event loop until it has it back.
+    """
+    rows = ", ".join(["(?, ?, ?)"] * len(replies))
+    values = [part for reply, value in replies for part in (reply.digest, reply.created, value.decode())]
+    connection.execute(f"INSERT OR REPLACE INTO replies (digest, created, reply) VALUES {rows}", values)
 
 
-def select_reply(connection: sqlite3.Connection, digest: str) -> bytes | None:
-    """The bytes of the reply to the request with this digest, if it is there."""
-    with closing(connection.execute("SELECT reply FROM replies WHERE digest = ?", (digest,))) as rows:
-        row = rows.fetchone()
-    return None if row is None else str(row[0]).encode()
+def select_replies(connection: sqlite3.Connection, digests: Sequence[str]) -> dict[str, bytes]:
+    """The bytes of the replies to the requests with these digests, those that are there, by digest."""
+    places = ", ".join("?" * len(digests))
+    statement = f"SELECT digest, reply FROM replies WHERE digest IN ({places})"
+    with closing(connection.execute(statement, digests)) as rows:
+        return {digest: reply.encode() for digest, reply in rows}
 
 
 def delete_replies(connection: sqlite3.Connection, before: float) -> int:

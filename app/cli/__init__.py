@@ -204,6 +204,9 @@ def report(
     tau: Annotated[float | None, typer.Option(help="Score with this τ instead of the run's.", min=0)] = None,
     w_r: Annotated[float | None, typer.Option(help="Score with this w_R instead of the run's.", min=0, max=1)] = None,
     resamples: Annotated[int | None, typer.Option(help="Resamples of the bootstrap; by default 10,000.", min=1)] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also the figures for a paper, PDF and SVG (extra `evaluation`).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make every table and figure of the paper from one or more runs, as one page.
@@ -211,7 +214,7 @@ def report(
     Runs are scored from what is stored: with other aggregators, anchors and parameters too, and nobody is asked again.
     """
     _command(
-        "report",
+        "report_figures" if figures else "report",
         folders=folders,
         out=out,
         aggregators=aggregators,
@@ -350,9 +353,10 @@ def purge(
         float | None, typer.Option(help="Days; by default what the settings keep each for.", min=0)
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Whatever its age.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Forget decision records and replies, which hold what is known of cases, and say how many went."""
-    _command("purge", older_than=older_than, everything=everything)
+    _command("purge", older_than=older_than, everything=everything, as_json=as_json)
 
 
 @domain_app.command("list", epilog="Example: `crosspath domain list --json`")
@@ -374,9 +378,10 @@ def domain_check(
 def domain_new(
     name: Annotated[str, typer.Argument(help="What the domain is asked for by: a-z, 0-9, _ and -.")],
     out: Annotated[Path, typer.Option(help="The folder in which the pack's own is made.")] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write the skeleton of a domain pack: a small working example with comments, to be replaced by your own."""
-    _command("domain_new", name=name, out=out)
+    _command("domain_new", name=name, out=out, as_json=as_json)
 
 
 @data_app.command("ddxplus", epilog="Example: `crosspath data ddxplus --out packs --from downloads/ddxplus`")
@@ -398,6 +403,7 @@ def key_new(
     scope: Annotated[
         list[str] | None, typer.Option(help="What it is good for: decide (the default), inspect; may be repeated.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make an API key: it is printed once and kept nowhere; its hash goes into CROSSPATH_API_KEYS."""
-    _command("key_new", owner=owner, scopes=scope or ["decide"])
+    _command("key_new", owner=owner, scopes=scope or ["decide"], as_json=as_json)

@@ -19,7 +19,11 @@ def run(as_json: bool) -> int:
         ]
         typer.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return 0
-    table = Table("name", "title", "labels", "findings", "exemplars", box=None)
+    table = Table(box=None)
+    table.add_column("name", no_wrap=True)
+    table.add_column("title", overflow="fold")
+    for counted in ("labels", "findings", "exemplars"):
+        table.add_column(counted, justify="right", no_wrap=True)
     for d in domains:
         table.add_row(d.name, d.title, str(len(d.labels)), str(len(d.findings)), str(len(d.exemplars)))
     Console().print(table)

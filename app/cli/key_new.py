@@ -1,14 +1,18 @@
 """`crosspath key new`."""
 
+import json
 import sys
 from collections.abc import Sequence
 
 from app.access.keys import new_key
 
 
-def run(owner: str, scopes: Sequence[str]) -> int:
+def run(owner: str, scopes: Sequence[str], as_json: bool = False) -> int:
     """Print a key that nobody has, and the entry of the setting that accepts it."""
     key, entry = new_key(owner, scopes)
+    if as_json:
+        print(json.dumps({"key": key, "entry": str(entry)}))  # noqa: T201
+        return 0
     print(key)  # noqa: T201
     print(f"CROSSPATH_API_KEYS={entry}")  # noqa: T201
     print(  # noqa: T201

@@ -1,6 +1,7 @@
 """`crosspath purge`."""
 
 import asyncio
+import json
 import math
 import sys
 import time
@@ -35,10 +36,17 @@ class Store(Protocol):
         """Give back what it holds open."""
 
 
-def run(older_than: float | None, everything: bool) -> int:
+def run(older_than: float | None, everything: bool, as_json: bool = False) -> int:
     """Forget decision records and replies; 1 if some of them could not be reached."""
     settings = load_settings()
-    return asyncio.run(_purge(settings, _before(settings, older_than, everything)))
+    forgotten, missed = asyncio.run(_purge(settings, _before(settings, older_than, everything)))
+    if as_json:
+        print(json.dumps({"forgotten": forgotten, "unreached": missed}))  # noqa: T201
+    else:
+        for what, count in forgotten.items():
+            print(f"{what}: {count} forgotten")  # noqa: T201
+    print(NOT_TOUCHED, file=sys.stderr)  # noqa: T201
+    return 1 if missed else 0
 
 
 def _before(settings: Settings, older_than: float | None, everything: bool) -> Mapping[str, float]:
@@ -52,22 +60,21 @@ def _before(settings: Settings, older_than: float | None, everything: bool) -> M
     return {RECORDS: now - records_days * DAY_S, REPLIES: now - settings.replies * DAY_S}
 
 
-async def _purge(settings: Settings, before: Mapping[str, float]) -> int:
-    missed = 0
+async def _purge(settings: Settings, before: Mapping[str, float]) -> tuple[dict[str, int], list[str]]:
+    """How much of each was forgotten, and what could not be reached."""
+    forgotten: dict[str, int] = {}
+    missed: list[str] = []
     redis = open_server(settings)
     for what, store in _stores(settings, redis):
         try:
-            forgotten = await store.purge(before.get(what, before[REPLIES]))
+            forgotten[what] = await store.purge(before.get(what, before[REPLIES]))
         except (AnswersAway, RecordsUnavailable, StoreUnavailable) as error:
-            missed += 1
+            missed.append(what)
             print(f"crosspath: {what}: {error}", file=sys.stderr)  # noqa: T201
-        else:
-            print(f"{what}: {forgotten} forgotten")  # noqa: T201
         await store.close()
     if redis is not None:
         await redis.close()
-    print(NOT_TOUCHED, file=sys.stderr)  # noqa: T201
-    return 1 if missed else 0
+    return forgotten, missed
 
 
 def _stores(settings: Settings, redis: RedisServer | None) -> Iterator[tuple[str, Store]]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import typer
@@ -24,6 +25,7 @@ def run(
     w_r: float | None,
     resamples: int | None,
     as_json: bool,
+    plates: Callable[[Report], Mapping[str, bytes]] = lambda report: {},
 ) -> int:
     """Write the page and the folder of files beside it; 1 if an identity does not hold on the numbers."""
     how = Rescoring(
@@ -37,7 +39,8 @@ def run(
     report = read_report(folders, how)
     beside = out.with_name(f"{out.stem}-files")
     page = render_page(report, f"{beside.name}/")
-    _write(out, beside, page, report_files(report))
+    texts = {name: text.encode() for name, text in report_files(report).items()}
+    _write(out, beside, page, {**texts, **plates(report)})
     said = headline(report)
     typer.echo(_as_json(report, said, out, beside) if as_json else f"{said.opening} {said.sentence}\n{out}\n{beside}")
     if report.stand_ins:
@@ -47,13 +50,13 @@ def run(
     return 0 if report.identities_hold else 1
 
 
-def _write(out: Path, beside: Path, page: str, files: dict[str, str]) -> None:
+def _write(out: Path, beside: Path, page: str, files: Mapping[str, bytes]) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         beside.mkdir(exist_ok=True)
         out.write_text(page, "utf-8")
-        for name, text in files.items():
-            (beside / name).write_bytes(text.encode())
+        for name, content in files.items():
+            (beside / name).write_bytes(content)
     except OSError as error:
         raise BadInput.at(error.filename or str(out), f"cannot be written ({error.strerror})") from None
 

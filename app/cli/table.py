@@ -1,11 +1,33 @@
 """A decision as people read it in a terminal."""
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from app.asking import Outcome
 from app.schemas.decide import AgentAnswer, Decision, JudgeAnswer
+from domains.posterior import Posterior
+
+MARKS: Mapping[str, str] = MappingProxyType(
+    {"good": "[green]ok[/green]", "note": "[yellow]note[/yellow]", "bad": "[red]BAD[/red]", "unknown": "[dim]?[/dim]"}
+)
+"""How a check of the doctor stands, in words that do without colours."""
+
+
+def arrived(agent: str, outcome: Outcome[Posterior], names: Sequence[str], seconds: float) -> Text:
+    """A line for an agent that has just answered, or failed, so many seconds after it was asked."""
+    posterior = outcome.value
+    if posterior is None:
+        failure = outcome.failure
+        why = str(failure) if failure else "no answer"
+        return Text.assemble(f"{agent:<12}  ", (f"failed: {why}", "red"), (f"  {seconds:.1f} s", "dim"))
+    said = f"{names[posterior.label_M[0]]} {posterior.mass_M[0]:.2f}"
+    kept = ", from the reply store" if outcome.answers[-1].cached else ""
+    return Text.assemble(f"{agent:<12}  {said}", (f"  {seconds:.1f} s{kept}", "dim"))
 
 
 def print_decision(decision: Decision, console: Console) -> None:

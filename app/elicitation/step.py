@@ -5,6 +5,7 @@ Without a table everything lacks, and the question is the paper's own.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -84,15 +85,15 @@ class _Asked:
     label_M: tuple[int, ...]
     lacking_JM: Mask
 
-    @property
+    @cached_property
     def rows(self) -> list[int]:
-        return [int(row) for row in np.flatnonzero(self.lacking_JM.any(axis=1))]
+        return np.flatnonzero(self.lacking_JM.any(axis=1)).tolist()
 
-    @property
+    @cached_property
     def columns(self) -> list[int]:
-        return [int(column) for column in np.flatnonzero(self.lacking_JM.any(axis=0))]
+        return np.flatnonzero(self.lacking_JM.any(axis=0)).tolist()
 
-    @property
+    @cached_property
     def wanted(self) -> Mask:
         return np.asarray(self.lacking_JM[np.ix_(self.rows, self.columns)])
 

@@ -12,7 +12,7 @@ from app.bodies import DECIDE_LIMIT, parse_body, read_body
 from app.clerk import Clerk
 from app.council import Incomplete
 from app.idempotency.rule import answer_once
-from app.inquiry import Inquiry, inquire
+from app.inquiry import Council, Inquiry, inquire, looks_into_files
 from app.minutes import minutes_of
 from app.problems import Refused, for_error, problem
 from app.schemas.decide import DecideBody
@@ -37,7 +37,9 @@ async def _decide(request: Request) -> Response:
     gates: Gates = request.app.state.gates
     gates.decisions.check_room()
     body = parse_body(DecideBody, await read_body(request, DECIDE_LIMIT))
-    inquiry = await run_in_threadpool(inquire, body, request.app.state.council)  # it looks into folders
+    council: Council = request.app.state.council
+    beside = looks_into_files(body, council)
+    inquiry = await run_in_threadpool(inquire, body, council) if beside else inquire(body, council)
     minutes = minutes_of(request)
     if wants_events(request):
         return DecisionStream(lambda clerk: _told(inquiry, gates, clerk), minutes, gates.stopping)

@@ -7,15 +7,16 @@ connection reads. What was acknowledged survives `kill -9` and a power cut.
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from agents.endpoint import Prices
+from agents.gathering import Gathering
 from agents.replies.reply import StoredReply, decode, encode
-from agents.replies.sqlite import insert_reply, select_reply
+from agents.replies.sqlite import insert_replies, select_replies
 from app.runs.group_writer import Broken, GroupWriter
 from app.runs.journal_file import JOURNAL_FILE, JournalUnusable, check_journal, connect, create_journal, unusable
 from evaluation.records import Record, encode_record
@@ -159,10 +160,11 @@ class JournalReplies:
     def __init__(self, journal: Journal, prices: Prices | None = None) -> None:
         self._journal = journal
         self._prices = prices
+        self._reading = Gathering(self._read)
 
     async def get(self, digest: str) -> StoredReply | None:
         """See `ReplyStore`."""
-        value = await self._journal.read(lambda connection: select_reply(connection, digest))
+        value = await self._reading.do(digest)
         return None if value is None else decode(value, digest)
 
     async def put(self, reply: StoredReply) -> None:
@@ -171,7 +173,7 @@ class JournalReplies:
         dollars = self._prices.cost(reply.usage) if self._prices else None
 
         def keep(connection: sqlite3.Connection) -> None:
-            insert_reply(connection, reply, value)
+            insert_replies(connection, [(reply, value)])
             _charge(connection, dollars)
 
         await self._journal.write(keep)
@@ -184,6 +186,10 @@ class JournalReplies:
 
     async def close(self) -> None:
         """The journal closes itself."""
+
+    async def _read(self, digests: Sequence[str]) -> list[bytes | None]:
+        found = await self._journal.read(lambda connection: select_replies(connection, digests))
+        return [found.get(digest) for digest in digests]
 
 
 def _charge(connection: sqlite3.Connection, dollars: float | None) -> None:

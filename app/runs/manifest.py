@@ -112,4 +112,5 @@ def _backbone(backbone: Backbone) -> BackboneEntry:
         max_output_tokens=settings.max_output_tokens,
         allow_sampling_deviation=settings.allow_sampling_deviation,
         extra_body=digest(settings.extra_body) if settings.extra_body else "",
+        profile="" if backbone.start is None else backbone.start.in_words(),
     )

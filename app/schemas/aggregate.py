@@ -8,11 +8,15 @@ from app.schemas.common import MOST_LABELS, Body, Distribution, Name
 
 
 class OwnCase(Body):
-    """A case of one's own agents: a posterior for each, as an object or as a list of pairs in the agent's order."""
+    """A case of one's own agents: a posterior for each, as an object or as a list of pairs in the agent's order.
+
+    `anchor` is scaled and floored on the shortlist; in its place `log_anchor` gives ln of one that is used as it is,
+    such as `anchor.log_distribution` of a decision that was explained."""
 
     id: Annotated[str, Field(max_length=200)] = ""
     posteriors: Annotated[list[Any], Field(min_length=1, max_length=1_000)]
     anchor: dict[str, Any] | list[Any] | None = None
+    log_anchor: dict[str, Annotated[float, Field(le=1e-6, allow_inf_nan=False)]] | None = None
     shortlist: list[str] | None = None
 
 

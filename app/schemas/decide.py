@@ -24,8 +24,8 @@ class CaseBody(Body):
 
 
 class DecideParams(Body):
-    """Parameters of the heads, where the ranks come from (null: as the operator set it), and whether judges skip the cases in which the agents agree
-    (their decision is then the one label, as plurality's)."""
+    """Parameters of the heads, where the ranks come from (null: as the operator set it), and whether judges skip the
+    cases in which the agents agree (their decision is then the one label, as plurality's)."""
 
     tau: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
     w_r: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.2
@@ -54,6 +54,7 @@ class DecideBody(Body):
     compare: Annotated[list[Name], Field(max_length=50)] = Field(default_factory=list)
     require: Literal["any", "complete"] = "any"
     abstain_below: AbstainBelow = AbstainBelow()
+    explain: bool = False
     deadline_s: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] | None = None
 
 
@@ -135,9 +136,23 @@ class JudgeAnswer(Stated, OfJudge):
     flaw: str | None = None
 
 
+class RatedFinding(BaseModel):
+    """A finding as the elicitor rated it against each label: the mean rank 0 (practically never) … 6 (practically
+    always), and the value that the anchor takes it for (`app.explaining`)."""
+
+    id: str
+    text: str
+    kind: Literal["context", "evidence"]
+    present: bool
+    ranks: dict[str, float]
+    values: dict[str, float]
+
+
 class AnchorAnswer(BaseModel):
     """The distribution that agents are compared with, and the two factors of a reverse one. `calibration` is the
-    hash of what a calibrated one was made from, `elicitation` where the ranks of a reverse one came from."""
+    hash of what a calibrated one was made from, `elicitation` where the ranks of a reverse one came from. Where
+    `explain` asks for them, `findings` are what a reverse one was made of, and `log_distribution` is ln of the
+    distribution as the heads take it (`log_anchor` of `POST /aggregate`)."""
 
     name: str
     calibration: str | None = None
@@ -147,6 +162,8 @@ class AnchorAnswer(BaseModel):
     elicitation: Literal["per_case", "table"] | None = None
     missing_pairs: int = 0
     floored: int = 0
+    findings: list[RatedFinding] | None = None
+    log_distribution: dict[str, float] | None = None
 
 
 class Compared(BaseModel):

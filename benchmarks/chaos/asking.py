@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agents.answer import Answer
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_client
+from agents.endpoint import BackboneSettings, open_transport
 from agents.lane import Lane
 from agents.replies import MemoryReplies
 from benchmarks.chaos.arrivals import questions
@@ -39,8 +39,8 @@ class Asking:
 async def door(base_url: str, concurrency: int = 64) -> AsyncIterator[Backbone]:
     """A backbone that knows no reply yet."""
     settings = BackboneSettings(base_url=base_url, model="stand-in", concurrency=concurrency)
-    async with open_client(settings) as client:
-        yield Backbone("door", settings, client, MemoryReplies())
+    async with open_transport(settings) as transport:
+        yield Backbone("door", settings, transport, MemoryReplies())
 
 
 async def ask_all(backbone: Backbone, calls: int, how: Asking, first: int = 0) -> Sequence[Ended]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_client
+from agents.endpoint import BackboneSettings, open_transport
 from agents.limits import Lane
 from agents.replies import MemoryReplies
 from benchmarks.chaos.arrivals import WINDOW_S, Arrivals, counted, questions
@@ -35,8 +35,8 @@ async def _shared(base_url: str) -> tuple[list[float], Counter[str], Counter[str
     settings = BackboneSettings(
         base_url=base_url, model="instant", requests_per_minute=REQUESTS_PER_MINUTE, concurrency=64
     )
-    async with open_client(settings) as client:
-        house = _House(Backbone("shared", settings, client, MemoryReplies()))
+    async with open_transport(settings) as transport:
+        house = _House(Backbone("shared", settings, transport, MemoryReplies()))
         async with house.asking("one", BATCH_ASKERS, "batch"), house.asking("two", BATCH_ASKERS, "batch"):
             waits = await _some_interactive(house)
             some = Counter(house.answered)

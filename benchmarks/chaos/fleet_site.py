@@ -104,8 +104,8 @@ class Site:
         domain = write(folder / "cases.ndjson", cases)
         async with open_council(self.settings) as council:
             inquiry = resolve_run(replace(asked, domain=domain), council)
-            cases = open_dataset(folder / "cases.ndjson", council.catalogue.get(domain))
-            with cases as dataset, open_run_folder(folder) as opened:
+            written = open_dataset(folder / "cases.ndjson", council.catalogue.get(domain))
+            with written as dataset, open_run_folder(folder) as opened:
                 begin_fleet_run(opened, describe_run(inquiry, dataset))
 
     def said(self) -> str:

@@ -8,7 +8,7 @@ import sys
 
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_client
+from agents.endpoint import BackboneSettings, open_transport
 from agents.limits import open_limits
 from agents.redis_client import RedisServer
 from agents.replies import MemoryReplies
@@ -25,8 +25,8 @@ async def ask_without_end(
     redis = RedisServer(redis_url)
     limits = open_limits("shared", settings, redis)
     asked = questions(first)
-    async with open_client(settings) as client:
-        backbone = Backbone("shared", settings, client, MemoryReplies(), limits=limits)
+    async with open_transport(settings) as transport:
+        backbone = Backbone("shared", settings, transport, MemoryReplies(), limits=limits)
 
         async def ask() -> None:
             while True:

@@ -182,8 +182,7 @@ async def _ask(inputs: Inputs, store: ReplyStore) -> tuple[str, bool]:
         parse=str,
         versions={"prompt": inputs.prompt, "parser": inputs.parser, "labels": inputs.labels},
     )
-    async with httpx.AsyncClient(transport=httpx.MockTransport(_reply)) as client:
-        answer = await Backbone("b", settings, client, store).ask(question, Deadline.after(60.0))
+    answer = await Backbone("b", settings, httpx.MockTransport(_reply), store).ask(question, Deadline.after(60.0))
     return answer.digest, answer.cached
 
 

@@ -5,9 +5,12 @@ import httpx
 import pytest
 
 from agents.backbone import Backbone
-from agents.endpoint import BackboneSettings, open_client
+from agents.endpoint import BackboneSettings, open_transport
+from agents.limits import Limits
+from agents.observer import NOBODY, Observer
 from agents.replies import MemoryReplies
 from agents.retry import Backoff
+from agents.wire import Dialect
 from tests.agents.asking import HASTE, KEY, Open
 from tests.agents.upstream import Upstream, running_upstream
 
@@ -21,13 +24,20 @@ async def upstream() -> AsyncIterator[Upstream]:
 @pytest.fixture
 async def door(upstream: Upstream) -> AsyncIterator[Open]:
     """Opens backbones on the upstream; members of their settings by name."""
-    clients: list[httpx.AsyncClient] = []
+    transports: list[httpx.AsyncBaseTransport] = []
 
-    def opened(store: Any = None, backoff: Backoff = HASTE, **members: Any) -> Backbone:
+    def opened(
+        store: Any = None,
+        backoff: Backoff = HASTE,
+        limits: Limits | None = None,
+        observer: Observer = NOBODY,
+        start: Dialect | None = None,
+        **members: Any,
+    ) -> Backbone:
         declared = BackboneSettings(**{"base_url": upstream.base_url, "model": "m", "api_key": KEY} | members)
-        clients.append(open_client(declared))
-        return Backbone("b", declared, clients[-1], store or MemoryReplies(), backoff)
+        transports.append(open_transport(declared))
+        return Backbone("b", declared, transports[-1], store or MemoryReplies(), backoff, limits, observer, start)
 
     yield opened
-    for client in clients:
-        await client.aclose()
+    for transport in transports:
+        await transport.aclose()

@@ -40,9 +40,8 @@ class TestAnAnswer:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": completion(GOOD).body})
 
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
-            declared = BackboneSettings(base_url="http://stand-in/v1", model="m")
-            assert (await ask(Backbone("b", declared, client, MemoryReplies()))).value == Read("a")
+        declared = BackboneSettings(base_url="http://stand-in/v1", model="m")
+        assert (await ask(Backbone("b", declared, httpx.ASGITransport(app=app), MemoryReplies()))).value == Read("a")
 
 
 class TestTheRequest:

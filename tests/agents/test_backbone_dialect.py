@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.replies import MemoryReplies
+from agents.wire import Dialect
 from domains.question import Sampling
 from tests.agents.asking import GOOD, QUESTION, Open, ask, failure, formats
 from tests.agents.upstream import Scripted, Upstream, completion, error
@@ -20,6 +21,14 @@ class TestStructuredOutput:
         assert (await ask(backbone)).attempts == 3
         await ask(backbone, replace(QUESTION, versions={}))
         assert formats(upstream) == ["json_schema", "json_object", "prompt", "prompt"]
+
+    async def test_what_was_found_out_before_is_begun_with_and_still_stepped_down_from(
+        self, upstream: Upstream, door: Open
+    ) -> None:
+        upstream.answers(error(400, "no response_format"), completion(GOOD))
+        await ask(door(start=Dialect("json_object", "max_completion_tokens")))
+        assert formats(upstream) == ["json_object", "prompt"]
+        assert all("max_completion_tokens" in request.body for request in upstream.received)
 
     @pytest.mark.parametrize("status", [400, 422, 500, 501])
     async def test_a_refusal_that_names_it_is_one_step(self, upstream: Upstream, door: Open, status: int) -> None:

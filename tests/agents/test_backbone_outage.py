@@ -18,7 +18,7 @@ from agents.replies import MemoryReplies, Usage
 from agents.retry import CALLS_PER_EXTRA, LEAST_ALLOWANCE, Backoff
 from domains.errors import AskFailed, Cause
 from domains.question import Question
-from tests.agents.asking import GOOD, HASTE, QUESTION, Open, Read, ask, failure
+from tests.agents.asking import GOOD, QUESTION, Open, Read, ask, failure
 from tests.agents.upstream import Scripted, Upstream, completion, error
 
 RESET = Scripted(cut=0)
@@ -89,7 +89,7 @@ class TestABreaker:
     async def test_that_is_open_costs_a_batch_nothing_but_time(self, upstream: Upstream, door: Open) -> None:
         """Half of 30 questions meet an outage; all are answered once the server is back."""
         upstream.answers(*[completion(GOOD)] * 15, *[RESET] * 25, completion(GOOD))
-        backbone = patient(door())
+        backbone = patient(door)
         answers = await asyncio.gather(
             *(backbone.ask(another(number), Deadline.after(60.0), lane="batch") for number in range(30))
         )
@@ -104,10 +104,9 @@ class TestABreaker:
         assert not backbone.with_store(MemoryReplies()).health().usable
 
 
-def patient(backbone: Backbone) -> Backbone:
-    """The same one with a breaker that opens and tries again soon."""
-    limits = Limits(LocalRates(Declared(30)), breaker=Breaker(Pauses(20, first_s=0.02, most_s=0.05)))
-    return Backbone("b", backbone.settings, backbone._client, MemoryReplies(), HASTE, limits)
+def patient(door: Open) -> Backbone:
+    """One with a breaker that opens and tries again soon."""
+    return door(limits=Limits(LocalRates(Declared(30)), breaker=Breaker(Pauses(20, first_s=0.02, most_s=0.05))))
 
 
 class TestARetryBudget:
@@ -141,7 +140,7 @@ class TestWhoeverListens:
     async def test_is_told_of_every_request_and_answer(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(error(500), completion(GOOD))
         heard, store = Listening(), MemoryReplies()
-        backbone = listened(door(prices=Prices(input=1.0, output=2.0)), heard, store)
+        backbone = door(store, observer=heard, prices=Prices(input=1.0, output=2.0))
         await ask(backbone)
         await ask(backbone)
         assert heard.attempts == [("server_error", False), ("ok", True)]
@@ -151,7 +150,7 @@ class TestWhoeverListens:
     async def test_is_told_of_failures_and_of_the_breaker(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(RESET)
         heard = Listening()
-        backbone = listened(door(), heard, MemoryReplies())
+        backbone = door(observer=heard)
         await asyncio.gather(*(failure(backbone, another(number)) for number in range(30)))
         assert heard.failures == ["connection"] * 30
         assert heard.states == ["open"]
@@ -159,21 +158,17 @@ class TestWhoeverListens:
     async def test_is_told_that_a_deadline_cut_a_request_off(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
         heard = Listening()
-        await failure(listened(door(), heard, MemoryReplies()), seconds=0.05)
+        await failure(door(observer=heard), seconds=0.05)
         assert (heard.attempts, heard.failures) == ([("deadline", False)], ["deadline"])
 
     async def test_is_not_told_of_a_request_whose_caller_went_away(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
         heard = Listening()
-        asking = asyncio.create_task(ask(listened(door(), heard, MemoryReplies())))
+        asking = asyncio.create_task(ask(door(observer=heard)))
         await upstream.until(lambda it: len(it.received) == 1)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         assert (heard.attempts, heard.failures) == ([], [])
-
-
-def listened(backbone: Backbone, observer: Listening, store: MemoryReplies) -> Backbone:
-    return Backbone("b", backbone.settings, backbone._client, store, HASTE, observer=observer)
 
 
 class TestALateServer:

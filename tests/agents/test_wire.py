@@ -62,3 +62,9 @@ def test_digests_are_equal_exactly_where_everything_is(
 ) -> None:
     assert (request_digest(*one) == request_digest(*two)) == (one == two)
     assert request_digest(*one) == request_digest(*one)
+
+
+def test_a_dialect_is_named_in_words() -> None:
+    assert Dialect().in_words() == "json_schema, max_tokens"
+    told = Dialect("prompt", "max_completion_tokens", frozenset({"top_p", "seed"})).in_words()
+    assert told == "prompt, max_completion_tokens, without seed, without top_p"

@@ -183,3 +183,35 @@ class TestRefusals:
 
     def test_bad_parameters(self) -> None:
         assert faults(tau=-1.0, w_r=2.0) == ["params.tau", "params.w_r"]
+
+
+class TestReadyAnchor:
+    def test_it_is_the_panels_own(self) -> None:
+        panel = random_panel(52, coarse=False, cases=60)
+        anchored_N = panel.anchored_N & panel.usable_NK.any(axis=-1)
+        panel = panel.with_anchor(panel.log_anchor_NL, anchored_N)
+
+        result = aggregate(
+            panel.labels,
+            np.where(panel.usable_NK[:, :, None], panel.forward_NKL, 0.0),
+            log_anchor_NL=panel.log_anchor_NL,
+            usable_NK=panel.usable_NK,
+            place_NKL=panel.place_NKL,
+        )
+
+        assert_array_equal(result.anchored_N, anchored_N)
+        assert_allclose(result.js_NK, panel.divergence_NK, atol=1e-12)
+
+    def test_both_kinds_are_refused(self) -> None:
+        ready = np.log([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3]])
+
+        assert faults(log_anchor_NL=ready) == ["log_anchor_NL[0]", "log_anchor_NL[1]"]
+
+    @pytest.mark.parametrize(
+        ("value", "where"),
+        [(np.nan, "log_anchor_NL[0,1]"), (-np.inf, "log_anchor_NL[0,1]"), (-9.0, "log_anchor_NL[0]")],
+    )
+    def test_what_is_no_distribution_over_the_shortlist_is_refused(self, value: float, where: str) -> None:
+        ready = changed((0, 1), value, np.log([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3]]))
+
+        assert faults(anchor_NL=None, log_anchor_NL=ready) == [where]

@@ -200,3 +200,46 @@ async def test_huge_masses_are_scaled_and_not_overflown(service: Service) -> Non
     case = (await service.client.post("/aggregate", json=body)).json()["cases"][0]
 
     assert case["decisions"]["range"]["distribution"] == {"A": 0.5, "B": 0.5}
+
+
+LOGS = {label: float(np.log(mass)) for label, mass in FUSION["cases"][0]["anchor"].items()}
+
+
+async def test_an_anchor_may_come_as_logarithms(service: Service) -> None:
+    as_logs = FUSION | {"cases": [FUSION["cases"][0] | {"anchor": None, "log_anchor": LOGS}]}
+
+    plain, logs = [
+        (await service.client.post("/aggregate", json=body)).json()["cases"][0] for body in (FUSION, as_logs)
+    ]
+
+    assert logs["js"] == pytest.approx(plain["js"], abs=1e-12)
+    for name, decision in plain["decisions"].items():
+        assert logs["decisions"][name]["distribution"] == pytest.approx(decision["distribution"], abs=1e-12)
+
+
+async def test_an_anchor_as_logarithms_has_no_floor(service: Service) -> None:
+    tiny = {"a": -1e3, "b": 0.0, "c": -1e3, "d": -1e3}
+    body = FUSION | {"cases": [FUSION["cases"][0] | {"anchor": None, "log_anchor": tiny}], "params": {"w_r": 1.0}}
+
+    decisions = (await service.client.post("/aggregate", json=body)).json()["cases"][0]["decisions"]
+
+    assert decisions["loglin"]["distribution"] == {"b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("more", "where"),
+    [
+        ({"log_anchor": LOGS}, "cases.0.log_anchor"),
+        ({"anchor": None, "log_anchor": LOGS | {"x": -9.0}}, "cases.0.log_anchor.4"),
+        ({"anchor": None, "log_anchor": LOGS | {"a": -9.0}}, "cases.0.log_anchor"),
+        ({"anchor": None, "log_anchor": {"a": 0.0}}, "cases.0.log_anchor"),
+        ({"anchor": None, "log_anchor": {}}, "cases.0.log_anchor"),
+        ({"anchor": None, "log_anchor": {"a": 1.0}}, "cases.0.log_anchor.a"),
+    ],
+    ids=["both", "no label", "no distribution", "not the whole shortlist", "nothing", "above 1"],
+)
+async def test_logarithms_of_no_anchor_are_refused(service: Service, more: Body, where: str) -> None:
+    answer = await service.client.post("/aggregate", json=FUSION | {"cases": [FUSION["cases"][0] | more]})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == where

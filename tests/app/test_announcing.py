@@ -8,7 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import Response
+from fastapi.sse import KEEPALIVE_COMMENT
+from starlette.types import Message
 
+from app.access.stopping import Stopping
+from app.announcing import DecisionStream
+from app.clerk import NOBODY, Clerk
 from app.cli.serve import Server
 from app.settings import Settings, load_settings
 from tests.app.conftest import running
@@ -144,3 +150,26 @@ async def test_a_service_that_stops_says_so(listener: tuple[Batches, Server], ca
 
     assert [(name, data["detail"]) for name, data in events] == [("problem", "the service stops")]
     service.gate.open()
+
+
+async def test_a_silent_decision_is_heard_to_live() -> None:
+    said: list[bytes] = []
+    done = asyncio.Event()
+
+    async def decide(clerk: Clerk) -> Response:
+        await done.wait()
+        return Response("{}")
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        said.append(message.get("body", b""))
+        if said.count(KEEPALIVE_COMMENT) == 3:
+            done.set()
+
+    stream = DecisionStream(decide, NOBODY, Stopping(), heartbeat_s=0.01)
+    await stream({"type": "http"}, receive, send)
+
+    assert said[-2:] == [b"event: decision\ndata: {}\n\n", b""]

@@ -26,7 +26,7 @@ def backbone(model: str = "m") -> Backbone:
     """One that nobody asks anything here."""
     transport = httpx.MockTransport(lambda request: httpx.Response(500))
     settings = BackboneSettings(base_url="http://model/v1", model=model)
-    return Backbone("b", settings, httpx.AsyncClient(transport=transport), MemoryReplies())
+    return Backbone("b", settings, transport, MemoryReplies())
 
 
 @dataclass

@@ -130,12 +130,12 @@ async def serving(settings: Settings) -> AsyncIterator[Batches]:
 
 
 @asynccontextmanager
-async def listening(settings: Settings) -> AsyncIterator[tuple[Batches, Server]]:
-    """The same on a real port, for answers that are streamed."""
+async def listening(settings: Settings, gate: type[Gate] = Gate) -> AsyncIterator[tuple[Batches, Server]]:
+    """The same on a real port, for answers that are streamed and for browsers."""
     gates: list[Gate] = []
 
     def gated(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
-        gates.append(Gate(inner))
+        gates.append(gate(inner))
         return gates[-1]
 
     app = create_app(settings, stand_in_transport=gated)

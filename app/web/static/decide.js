@@ -1,0 +1,148 @@
+// GET /: choose a domain, put a case together, decide it, watch the agents come in.
+
+import { CaseBuilder } from "./case.js";
+import { byId, el, problemPanel } from "./dom.js";
+import { nameOf } from "./panel.js";
+import { Result } from "./result.js";
+import { Problem, events, get, watchKey } from "./service.js";
+
+const POOL = ["tot", "medprompt", "cot", "common_bias", "rare_bias"];
+const builder = new CaseBuilder();
+let rules = []; // aggregators that ask no model, with what is told of them
+let asking = null;
+
+const say = (text) => { byId("status").textContent = text; };
+const option = (value, text = value) => el("option", { value }, text);
+const failed = (error) => {
+  if (!(error instanceof Problem)) throw error;
+  byId("result").replaceChildren(problemPanel(error.body));
+  say("");
+};
+
+async function open() {
+  try {
+    const [domains, aggregators, anchors, backbones] = await Promise.all(
+      ["/domains", "/aggregators", "/anchors", "/backbones"].map(get),
+    );
+    rules = aggregators.filter((aggregator) => !aggregator.needs_model).map((aggregator) => aggregator.name);
+    byId("domain").replaceChildren(...domains.map((domain) => option(domain.name, domain.title)));
+    fill("aggregator", aggregators.map((aggregator) => aggregator.name), "loglin");
+    fill("anchor", anchors.map((anchor) => anchor.name), "reverse");
+    fill("backbone", backbones.map((backbone) => backbone.name), "default",
+      new Map(backbones.map(({ name, model, stand_in: standIn }) => [name, `${name}: ${standIn ? "the stand-in, no language model" : model}`])));
+    byId("result").replaceChildren();
+    await chooseDomain();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function fill(id, names, chosen, titles = new Map()) {
+  byId(id).replaceChildren(...names.map((name) => option(name, titles.get(name) ?? nameOf(name))));
+  if (names.includes(chosen)) byId(id).value = chosen;
+}
+
+async function chooseDomain() {
+  const name = byId("domain").value;
+  if (!name) return;
+  try {
+    const domain = await get(`/domains/${encodeURIComponent(name)}`);
+    builder.useDomain(domain);
+    byId("domain-about").textContent =
+      `${domain.labels.length} labels, ${domain.findings.length} findings. A label is a ${domain.label_noun}, a case a ${domain.case_noun}.`;
+    byId("example").replaceChildren(
+      option("", domain.examples.length ? "choose one …" : "there is none"),
+      ...domain.examples.map((example, place) => option(String(place), example.case.id || `example ${place + 1}`)),
+    );
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function loadExample() {
+  const example = builder.domain.examples[Number(byId("example").value)];
+  if (byId("example").value !== "" && example) builder.load(example.case);
+}
+
+function loadJson() {
+  try {
+    const typed = JSON.parse(byId("case-json").value);
+    builder.load(typed.case ?? typed);
+    byId("json-state").textContent = "Loaded.";
+  } catch {
+    byId("json-state").textContent = "That is no case: {\"context\": [{\"id\": …}], \"evidence\": [{\"id\": …}]} is one.";
+  }
+}
+
+function bodyNow() {
+  const aggregator = byId("aggregator").value;
+  return {
+    domain: byId("domain").value, case: builder.body, aggregator, anchor: byId("anchor").value,
+    backbone: byId("backbone").value, compare: rules.filter((rule) => rule !== aggregator), explain: true,
+  };
+}
+
+async function decide(event) {
+  event.preventDefault();
+  if (asking) return;
+  if (builder.empty) {
+    say("State at least one finding first.");
+    byId("search").focus();
+    return;
+  }
+  asking = new AbortController();
+  busy(true);
+  const body = bodyNow();
+  const result = new Result(byId("result"), { body, agents: POOL, domain: builder.domain, rules });
+  say(`0 of ${POOL.length} agents have answered.`);
+  try {
+    await follow(result, events("/decide", { method: "POST", body, signal: asking.signal }));
+  } catch (error) {
+    if (error.name === "AbortError") fail(result, { title: "Stopped", detail: "You stopped it; nobody is asked any more." });
+    else if (error instanceof Problem) fail(result, error.body);
+    else fail(result, { title: "The answer broke off", detail: "The connection ended before there was a decision." });
+  } finally {
+    asking = null;
+    busy(false);
+  }
+}
+
+async function follow(result, said) {
+  let ended = false;
+  for await (const { event, data } of said) {
+    if (event === "agent") {
+      result.agentAnswered(data);
+      say(`${result.answered} of ${POOL.length} agents have answered.`);
+    } else if (event === "anchor") {
+      result.anchorMade(data);
+    } else if (event === "decision") {
+      ended = true;
+      result.decided(data);
+      say(data.label === null ? "Too unsure: ask a person." : `Decided: ${data.label}.`);
+    } else if (event === "problem") {
+      ended = true;
+      fail(result, data);
+    }
+  }
+  if (!ended) fail(result, { title: "The answer broke off", detail: "The connection ended before there was a decision." });
+}
+
+function fail(result, problem) {
+  result.failed(problem, problemPanel(problem));
+  say("No decision.");
+}
+
+function busy(now) {
+  byId("decide").disabled = now;
+  byId("stop").hidden = !now;
+  byId("ask").setAttribute("aria-busy", String(now));
+}
+
+byId("domain").addEventListener("change", chooseDomain);
+byId("example").addEventListener("change", loadExample);
+byId("load-json").addEventListener("click", loadJson);
+byId("clear").addEventListener("click", () => { byId("example").value = ""; builder.clear(); });
+byId("stop").addEventListener("click", () => asking?.abort());
+byId("ask").addEventListener("submit", decide);
+watchKey(open);
+open();
