@@ -42,8 +42,9 @@ oracles: $(VENV)/.service  ## remake the fixtures that other libraries' answers 
 	@$(VENV)-oracles/bin/pip --disable-pip-version-check --quiet install pref-voting==1.18.2 nashpy
 	@PYTHONPATH=. $(VENV)-oracles/bin/python -m benchmarks.oracles
 
-LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	--no-header --quiet pyproject.toml --group build
+# The extras stay in the lock: without them an older pip looks past the pin for the newest release.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
+	--no-annotate --no-header --quiet pyproject.toml --group build
 
 lock:  ## resolve the dependencies anew (needs uv on PATH)
 	$(LOCK) -o locks/service.txt
