@@ -17,11 +17,13 @@ from tests.app.conftest import Service
 from tests.app.jobs.batches import Batches, listening
 from tests.app.web.browser import visiting
 
+in_the_browsers_loop = pytest.mark.asyncio(loop_scope="module")
 PAGES = pytest.mark.parametrize("path", ["/", "/jobs", "/jobs/some"])
 FILES = sorted(path.name for path in (HERE / "static").iterdir())
 MOST_BYTES = 200_000
 
 
+@in_the_browsers_loop
 @PAGES
 async def test_a_page_has_nothing_inline(service: Service, path: str) -> None:
     answer = await service.client.get(path)
@@ -31,6 +33,7 @@ async def test_a_page_has_nothing_inline(service: Service, path: str) -> None:
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", answer.text)
 
 
+@in_the_browsers_loop
 @PAGES
 async def test_a_page_and_what_it_loads_come_from_here(service: Service, path: str) -> None:
     text = (await service.client.get(path)).text
@@ -54,6 +57,7 @@ def test_a_script_makes_no_markup_of_texts(name: str) -> None:
     assert not re.search(r"https?://", text)
 
 
+@in_the_browsers_loop
 @pytest.mark.parametrize("name", FILES)
 async def test_a_file_is_served_as_what_it_is(service: Service, name: str) -> None:
     answer = await service.client.get(f"/static/{name}")
@@ -62,6 +66,7 @@ async def test_a_file_is_served_as_what_it_is(service: Service, name: str) -> No
     assert answer.headers["content-type"].partition(";")[0] == kinds[name.rpartition(".")[2]]
 
 
+@in_the_browsers_loop
 @pytest.mark.parametrize("path", ["/static/../pages.py", "/static/..%2fpages.py", "/static/none", "/static/"])
 async def test_no_other_file_is_served(service: Service, path: str) -> None:
     assert (await service.client.get(path)).status_code == 404
@@ -82,7 +87,7 @@ async def guarded(tmp_path: Path) -> AsyncIterator[Guarded]:
         yield Guarded(service, key)
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@in_the_browsers_loop
 async def test_without_a_key_the_pages_are_there_and_tell_nothing(guarded: Guarded) -> None:
     async with httpx.AsyncClient(base_url=guarded.address, trust_env=False) as stranger:
         statuses = {path: (await stranger.get(path)).status_code for path in ("/", "/jobs", "/jobs/x", "/domains")}
@@ -90,7 +95,7 @@ async def test_without_a_key_the_pages_are_there_and_tell_nothing(guarded: Guard
     assert statuses == {"/": 200, "/jobs": 200, "/jobs/x": 200, "/domains": 401}
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@in_the_browsers_loop
 async def test_a_key_is_asked_for_and_then_used(guarded: Guarded, browser: Browser) -> None:
     async with visiting(browser, guarded.address) as visit:
         await visit.page.goto("/")
