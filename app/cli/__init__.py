@@ -4,6 +4,8 @@ So `--help` is fast: it loads neither the web framework nor numpy.
 """
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +13,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from domains.errors import CrosspathError
+
+Declared = Callable[..., None]
 
 app = typer.Typer(
     name="crosspath",
@@ -38,13 +42,24 @@ def run() -> None:
         sys.exit(2 if faults else 1)
 
 
-def _command(module: str, **arguments: Any) -> None:
-    code = import_module(f"app.cli.{module}").run(**arguments)
-    if code:
-        raise typer.Exit(code)
+def command(epilog: str, name: str | None = None, group: typer.Typer = app) -> Callable[[Declared], Declared]:
+    """A command of the function's name: its parameters are what the command takes, its docstring is the help, and `run`
+    of the module `app.cli.<function>` does it, with arguments of the same names."""
+
+    def declare(function: Declared) -> Declared:
+        @wraps(function)
+        def call(**arguments: Any) -> None:
+            code = import_module(f"app.cli.{function.__name__}").run(**arguments)
+            if code:
+                raise typer.Exit(code)
+
+        group.command(name, epilog=epilog)(call)
+        return function
+
+    return declare
 
 
-@app.command(epilog="Example: `crosspath serve --port 8080`")
+@command("Example: `crosspath serve --port 8080`")
 def serve(
     host: Annotated[
         str, typer.Option(help="Address to bind; a public one needs CROSSPATH_API_KEYS (see `crosspath key new`).")
@@ -52,10 +67,9 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to bind.", min=0, max=65535)] = 8000,
 ) -> None:
     """Run the HTTP service."""
-    _command("serve", host=host, port=port)
 
 
-@app.command(epilog="Example: `crosspath decide case.json --aggregator minjs --json`")
+@command("Example: `crosspath decide case.json --aggregator minjs --json`")
 def decide(
     case: Annotated[Path, typer.Argument(help="A `case.json`; `-` reads it from stdin.")],
     domain: Annotated[str | None, typer.Option(help="Domain; by default the configured one.")] = None,
@@ -65,18 +79,17 @@ def decide(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Decide one case, in this process."""
-    _command(
-        "decide", case=case, domain=domain, aggregator=aggregator, anchor=anchor, backbone=backbone, as_json=as_json
-    )
 
 
-@app.command(epilog="Example: `crosspath evaluate --dataset packs/triage/cases.ndjson --limit 20 --out runs/first`")
+@command("Example: `crosspath evaluate --dataset packs/triage/cases.ndjson --limit 20 --out runs/first`")
 def evaluate(
     dataset: Annotated[str, typer.Option(help="A `cases.ndjson`, or a pack that has one.")],
     domain: Annotated[str | None, typer.Option(help="Domain; by default the pack's, else the configured one.")] = None,
-    backbone: Annotated[
+    backbones: Annotated[
         list[str] | None,
-        typer.Option(help="Which declared backbone is asked; several (commas, or repeated) one after another."),
+        typer.Option(
+            "--backbone", help="Which declared backbone is asked; several (commas, or repeated) one after another."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -110,27 +123,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a data set: resumable, nothing is asked twice, and the results of every aggregator at the end."""
-    _command(
-        "evaluate",
-        dataset=dataset,
-        domain=domain,
-        backbones=backbone or ["default"],
-        out=out,
-        limit=limit,
-        aggregators=aggregators,
-        anchors=anchors,
-        agents=agents,
-        skip_unanimous=skip_unanimous,
-        elicitation=elicitation,
-        table=table,
-        budget=budget,
-        retry_failed=retry_failed,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
 
 
-@app.command(epilog="Example: `crosspath elicit --domain triage --export triage.json`")
+@command("Example: `crosspath elicit --domain triage --export triage.json`")
 def elicit(
     domain: Annotated[str, typer.Option(help="Whose labels and findings.")],
     backbone: Annotated[str, typer.Option(help="Which declared backbone is asked.")] = "default",
@@ -147,20 +142,9 @@ def elicit(
 ) -> None:
     """Fill the elicitation table ahead of time, so that a decision asks the agents only. Resumable: nothing that was
     answered is asked again."""
-    _command(
-        "elicit",
-        domain=domain,
-        backbone=backbone,
-        samples=samples,
-        budget=budget,
-        dry_run=dry_run,
-        export=export,
-        source=source,
-        as_json=as_json,
-    )
 
 
-@app.command(epilog="Example: `crosspath calibrate runs/first --name first`")
+@command("Example: `crosspath calibrate runs/first --name first`")
 def calibrate(
     folder: Annotated[Path, typer.Argument(help="The folder of a finished run with gold labels.")],
     name: Annotated[str, typer.Option(help="Asked for as the anchor `calibrated:NAME`.")],
@@ -174,10 +158,9 @@ def calibrate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit the calibrated anchor to a run, say what it brings, and keep it under a name (extra `evaluation`)."""
-    _command("calibrate", folder=folder, name=name, variant=variant, held_out=held_out, force=force, as_json=as_json)
 
 
-@app.command(epilog="Example: `crosspath export runs/first > results.ndjson`")
+@command("Example: `crosspath export runs/first > results.ndjson`")
 def export(
     folder: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
     parquet: Annotated[
@@ -185,10 +168,9 @@ def export(
     ] = False,
 ) -> None:
     """Print a run's cases and results as NDJSON, or write them as Parquet."""
-    _command("export", folder=folder, parquet=parquet)
 
 
-@app.command(epilog="Example: `crosspath report runs/qwen runs/llama --out report.html`")
+@command("Example: `crosspath report runs/qwen runs/llama --out report.html`")
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs with gold labels.")],
     out: Annotated[
@@ -213,20 +195,9 @@ def report(
 
     Runs are scored from what is stored: with other aggregators, anchors and parameters too, and nobody is asked again.
     """
-    _command(
-        "report_figures" if figures else "report",
-        folders=folders,
-        out=out,
-        aggregators=aggregators,
-        anchors=anchors,
-        tau=tau,
-        w_r=w_r,
-        resamples=resamples,
-        as_json=as_json,
-    )
 
 
-@app.command(epilog="Example: `crosspath study anchor runs/qwen`, `crosspath study pools runs/qwen runs/llama`")
+@command("Example: `crosspath study anchor runs/qwen`, `crosspath study pools runs/qwen runs/llama`")
 def study(
     name: Annotated[
         Literal["anchor", "correlation", "elicitation", "labelled", "pools"],
@@ -262,37 +233,21 @@ def study(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a study that the paper leaves open, from stored runs or in a simulated world; nobody is asked."""
-    _command(
-        "study",
-        name=name,
-        folders=folders or [],
-        out=out,
-        simulate=simulate,
-        domain=domain,
-        dataset=dataset,
-        cases=cases,
-        backbones=backbones,
-        variant=variant,
-        seed=seed,
-        resamples=resamples,
-        as_json=as_json,
-    )
 
 
-@app.command(epilog="Example: `crosspath worker --concurrency 100`")
+@command("Example: `crosspath worker --concurrency 100`")
 def worker(
     concurrency: Annotated[int, typer.Option(help="Cases in flight at a time.", min=1)] = 100,
-    lease: Annotated[
-        float, typer.Option(help="Seconds after which a dead worker's cases are given to others.", min=1)
+    lease_s: Annotated[
+        float, typer.Option("--lease", help="Seconds after which a dead worker's cases are given to others.", min=1)
     ] = 60.0,
     only: Annotated[str | None, typer.Option(hidden=True)] = None,
     child: Annotated[bool, typer.Option("--child", hidden=True)] = False,
 ) -> None:
     """Work on batches of a fleet, over Redis and a shared data folder (extra `distributed`), until stopped."""
-    _command("worker", concurrency=concurrency, lease_s=lease, only=only, child=child)
 
 
-@app.command(epilog="Example: `crosspath simulate --port 8100 --faults 429=0.06,500=0.02,drip=0.01`")
+@command("Example: `crosspath simulate --port 8100 --faults 429=0.06,500=0.02,drip=0.01`")
 def simulate(
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind.", min=0, max=65535)] = 8100,
@@ -314,40 +269,26 @@ def simulate(
     ] = None,
 ) -> None:
     """Run the stand-in LLM as an OpenAI-compatible server. It is no language model."""
-    _command(
-        "simulate",
-        host=host,
-        port=port,
-        profile=profile,
-        seed=seed,
-        shapes=shapes,
-        faults=faults,
-        journal=journal,
-        obedience=obedience,
-        quirks=quirks,
-    )
 
 
-@app.command(epilog="Example: `crosspath doctor default`")
+@command("Example: `crosspath doctor default`")
 def doctor(
     backbone: Annotated[str, typer.Argument(help="Which declared backbone is examined.")] = "default",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Find out with some fifteen small requests what an endpoint really does, say what to set, and keep what was found
     for the client to begin with."""
-    _command("doctor", backbone=backbone, as_json=as_json)
 
 
-@app.command(epilog="Example: `crosspath replay 3f0c9a52b7e14d6f8a1b2c3d4e5f6071`")
+@command("Example: `crosspath replay 3f0c9a52b7e14d6f8a1b2c3d4e5f6071`")
 def replay(
     record: Annotated[str, typer.Argument(help="A decision's id, or a file with its record.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Make a decision's numbers again from its record, offline, and compare them to the last bit."""
-    _command("replay", record=record, as_json=as_json)
 
 
-@app.command(epilog="Example: `crosspath purge --older-than 1`")
+@command("Example: `crosspath purge --older-than 1`")
 def purge(
     older_than: Annotated[
         float | None, typer.Option(help="Days; by default what the settings keep each for.", min=0)
@@ -356,35 +297,31 @@ def purge(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Forget decision records and replies, which hold what is known of cases, and say how many went."""
-    _command("purge", older_than=older_than, everything=everything, as_json=as_json)
 
 
-@domain_app.command("list", epilog="Example: `crosspath domain list --json`")
+@command("Example: `crosspath domain list --json`", "list", domain_app)
 def domain_list(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the domain packs."""
-    _command("domain_list", as_json=as_json)
 
 
-@domain_app.command("check", epilog="Example: `crosspath domain check packs/triage`")
+@command("Example: `crosspath domain check packs/triage`", "check", domain_app)
 def domain_check(
     path: Annotated[Path, typer.Argument(help="The pack's folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Validate a domain pack and say what is wrong, by file and line."""
-    _command("domain_check", path=path, as_json=as_json)
 
 
-@domain_app.command("new", epilog="Example: `crosspath domain new triage --out packs`")
+@command("Example: `crosspath domain new triage --out packs`", "new", domain_app)
 def domain_new(
     name: Annotated[str, typer.Argument(help="What the domain is asked for by: a-z, 0-9, _ and -.")],
     out: Annotated[Path, typer.Option(help="The folder in which the pack's own is made.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write the skeleton of a domain pack: a small working example with comments, to be replaced by your own."""
-    _command("domain_new", name=name, out=out, as_json=as_json)
 
 
-@data_app.command("ddxplus", epilog="Example: `crosspath data ddxplus --out packs --from downloads/ddxplus`")
+@command("Example: `crosspath data ddxplus --out packs --from downloads/ddxplus`", "ddxplus", data_app)
 def data_ddxplus(
     out: Annotated[Path, typer.Option(help="Where the pack `ddxplus/` is written.")],
     source: Annotated[
@@ -392,18 +329,17 @@ def data_ddxplus(
     ] = None,
 ) -> None:
     """Turn the official DDXPlus files into a domain pack with cases and gold labels."""
-    _command("data_ddxplus", out=out, source=source)
 
 
-@key_app.command("new", epilog="Example: `crosspath key new --owner ward-3 --scope decide`")
+@command("Example: `crosspath key new --owner ward-3 --scope decide`", "new", key_app)
 def key_new(
     owner: Annotated[
         str, typer.Option(help="Whose key it is: keys of one owner see the same jobs and records.")
     ] = "default",
-    scope: Annotated[
-        list[str] | None, typer.Option(help="What it is good for: decide (the default), inspect; may be repeated.")
+    scopes: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="What it is good for: decide (the default), inspect; may be repeated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make an API key: it is printed once and kept nowhere; its hash goes into CROSSPATH_API_KEYS."""
-    _command("key_new", owner=owner, scopes=scope or ["decide"], as_json=as_json)

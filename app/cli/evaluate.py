@@ -37,7 +37,7 @@ RUNS = "runs"
 def run(
     dataset: str,
     domain: str | None,
-    backbones: list[str],
+    backbones: list[str] | None,
     out: Path | None,
     limit: int | None,
     aggregators: str | None,
@@ -63,7 +63,7 @@ def run(
     )
     order = Order(asked, dataset, limit, budget, retry_failed, table)
     folder = out or _new_folder(settings, dataset)
-    parts = parts_of(order, listed(",".join(backbones)), folder)
+    parts = parts_of(order, listed(",".join(backbones or ["default"])), folder)
     if dry_run:
         _print_estimate(asyncio.run(estimate_series(parts, settings)), as_json)
         return 0

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from app.access.keys import new_key
 
 
-def run(owner: str, scopes: Sequence[str], as_json: bool = False) -> int:
+def run(owner: str, scopes: Sequence[str] | None, as_json: bool) -> int:
     """Print a key that nobody has, and the entry of the setting that accepts it."""
-    key, entry = new_key(owner, scopes)
+    key, entry = new_key(owner, scopes or ["decide"])
     if as_json:
         print(json.dumps({"key": key, "entry": str(entry)}))  # noqa: T201
         return 0

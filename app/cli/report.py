@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import typer
@@ -25,7 +26,7 @@ def run(
     w_r: float | None,
     resamples: int | None,
     as_json: bool,
-    plates: Callable[[Report], Mapping[str, bytes]] = lambda report: {},
+    figures: bool,
 ) -> int:
     """Write the page and the folder of files beside it; 1 if an identity does not hold on the numbers."""
     how = Rescoring(
@@ -40,7 +41,7 @@ def run(
     beside = out.with_name(f"{out.stem}-files")
     page = render_page(report, f"{beside.name}/")
     texts = {name: text.encode() for name, text in report_files(report).items()}
-    _write(out, beside, page, {**texts, **plates(report)})
+    _write(out, beside, page, {**texts, **(_plates(report) if figures else {})})
     said = headline(report)
     typer.echo(_as_json(report, said, out, beside) if as_json else f"{said.opening} {said.sentence}\n{out}\n{beside}")
     if report.stand_ins:
@@ -48,6 +49,11 @@ def run(
     if not report.identities_hold:
         sys.stderr.write("identities that must hold are broken; the page says which\n")
     return 0 if report.identities_hold else 1
+
+
+def _plates(report: Report) -> Mapping[str, bytes]:
+    # Drawing takes a second to load that the page does not need.
+    return import_module("evaluation.report.plates").report_plates(report)
 
 
 def _write(out: Path, beside: Path, page: str, files: Mapping[str, bytes]) -> None:

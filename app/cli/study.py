@@ -61,7 +61,7 @@ class Asked:
 
 def run(
     name: Name,
-    folders: list[Path],
+    folders: list[Path] | None,
     out: Path,
     simulate: str | None,
     domain: str | None,
@@ -77,7 +77,8 @@ def run(
     if variant is not None and name != "labelled":
         raise BadInput.at("--variant", "goes with the study labelled alone")
     given = {"--domain": domain, "--dataset": dataset, "--cases": cases, "--backbones": backbones}
-    _refuse_unclear(folders, simulate, [option for option, value in given.items() if value is not None])
+    runs = tuple(folders or ())
+    _refuse_unclear(runs, simulate, [option for option, value in given.items() if value is not None])
     simulation = None
     if simulate is not None:
         simulation = Simulation(
@@ -88,7 +89,7 @@ def run(
             backbones=backbones or BACKBONES[name],
             seed=seed,
         )
-    account = ACCOUNTS[name](Asked(tuple(folders), simulation, seed, resamples, variant or "scalar"))
+    account = ACCOUNTS[name](Asked(runs, simulation, seed, resamples, variant or "scalar"))
     _write(out, study_files(account))
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **document(account)}, ensure_ascii=False, allow_nan=False))
