@@ -1,18 +1,29 @@
 """Crosspath's own commands as processes of their own, on free loopback ports."""
 
+import multiprocessing
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple, TextIO
 
 import httpx
 
+from crosspath import main
+
 ROOT = Path(__file__).parents[1]
 START_LIMIT_S = 60.0
+COMMAND_LIMIT_S = 100.0
+
+FORKSERVER = multiprocessing.get_context("forkserver")
+FORKSERVER.set_forkserver_preload(
+    ["tests.processes", *(f"app.cli.{path.stem}" for path in (ROOT / "app/cli").glob("[a-z]*.py"))]
+)
 
 
 def free_port() -> int:
@@ -62,13 +73,44 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 def crosspath(*arguments: str, stdin: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
-    """`crosspath ARGUMENTS` to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "crosspath", *arguments],
-        env=os.environ | settings | {"PYTHONPATH": str(ROOT)},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    """`crosspath ARGUMENTS` to its end, in a process forked from one that has loaded what the commands load."""
+    with TemporaryDirectory() as folder:
+        streams = Streams(*(Path(folder) / name for name in ("in", "out", "err")))
+        streams.stdin.write_text(stdin, "utf-8")
+        process = FORKSERVER.Process(
+            target=_run_command, args=(arguments, os.environ | settings, str(Path.cwd()), streams)
+        )
+        process.start()
+        process.join(COMMAND_LIMIT_S)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            raise AssertionError(f"crosspath {arguments[0]} does not end")
+        assert process.exitcode is not None
+        out, err = (path.read_text("utf-8") for path in (streams.stdout, streams.stderr))
+        return subprocess.CompletedProcess(arguments, process.exitcode, out, err)
+
+
+class Streams(NamedTuple):
+    """The files that a command's streams are."""
+
+    stdin: Path
+    stdout: Path
+    stderr: Path
+
+
+def _run_command(arguments: Sequence[str], environment: Mapping[str, str], folder: str, streams: Streams) -> None:
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdin = streams.stdin.open("r", encoding="utf-8")
+    os.dup2(sys.stdin.fileno(), 0)
+    sys.stdout = _onto(streams.stdout, 1)
+    sys.stderr = _onto(streams.stderr, 2)
+    sys.argv = ["crosspath", *arguments]
+    main()
+
+
+def _onto(path: Path, descriptor: int) -> TextIO:
+    os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    return os.fdopen(descriptor, "w", encoding="utf-8")
