@@ -15,7 +15,7 @@ from typing import Any, cast
 import httpx
 
 from agents.personas import POOL
-from app.degradation import HTTP, TABLE, Fate, attendance, basis_without, entries, method
+from app.degradation import HTTP, TABLE, Attendance, Basis, Fate, attendance, basis_without, entries, method
 from app.main import create_app
 from app.settings import load_settings
 from benchmarks.chaos.figure import Figure
@@ -41,10 +41,15 @@ class Subset:
     steps: tuple[Kind, ...]
 
     @property
+    def row(self) -> tuple[Attendance, Basis]:
+        """Where the table says what becomes of it."""
+        left = len(POOL) - len(self.agents)
+        return attendance(left, len(POOL), QUORUM), basis_without(self.steps)
+
+    @property
     def fate(self) -> Fate:
         """The row of the table."""
-        left = len(POOL) - len(self.agents)
-        return TABLE[attendance(left, len(POOL), QUORUM), basis_without(self.steps)]
+        return TABLE[self.row]
 
     @property
     def faults(self) -> Faults:

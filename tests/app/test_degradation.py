@@ -21,7 +21,7 @@ from app.degradation import (
     notes,
     words_as_markdown,
 )
-from benchmarks.chaos.r7_subsets import before, body, departures, subsets
+from benchmarks.chaos.r7_subsets import Subset, before, body, departures, subsets
 from simulator.faults import Faults
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -66,6 +66,12 @@ def test_each_meaning_is_told_once() -> None:
     assert notes(["agent_failed:tot", "agent_failed:cot"]) == [WORDS["agent_failed"]]
 
 
+@pytest.mark.parametrize("subset", {subset.row: subset for subset in subsets()}.values(), ids=str)
+async def test_each_row_is_what_is_answered(subset: Subset) -> None:
+    assert await departures(subset) == []
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_all_subsets_of_failures_are_answered_as_the_table_says() -> None:
     """R7."""

@@ -107,6 +107,7 @@ def test_a_body_an_upload_and_one_process_give_the_same_results(fleet: Site, ser
     assert [job["id"] for job in listed] == [job["id"] for job in jobs]
 
 
+@pytest.mark.slow
 def test_results_and_events_come_while_the_fleet_is_at_work(fleet: Site, service: str, tmp_path: Path) -> None:
     some = cases(tmp_path, 100)
     fleet.start_worker(25)
@@ -142,6 +143,7 @@ def test_a_data_set_is_worked_off_and_a_budget_is_refused(fleet: Site, service: 
     assert (done["state"], done["done"]) == ("done", done["cases"])
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_is_taken_up_by_nobody(fleet: Site, service: str, model: InstantModel, tmp_path: Path) -> None:
     fleet.start_worker(25)
     job = submit(service, cases(tmp_path, 400))
@@ -158,6 +160,7 @@ def test_a_cancelled_job_is_taken_up_by_nobody(fleet: Site, service: str, model:
     assert cancelled["done"] <= len(kept) < 400
 
 
+@pytest.mark.slow
 def test_the_job_goes_on_without_the_service_and_without_one_of_the_workers(fleet: Site, tmp_path: Path) -> None:
     victim = fleet.start_worker(25, lease_s=3)
     fleet.start_worker(25, lease_s=3)
@@ -179,6 +182,7 @@ def test_the_job_goes_on_without_the_service_and_without_one_of_the_workers(flee
     assert ids(results) == [case["id"] for case in some]
 
 
+@pytest.mark.slow
 def test_a_service_that_stops_leaves_the_job_running(fleet: Site, tmp_path: Path) -> None:
     with a_service(fleet) as (address, process):
         job = submit(address, cases(tmp_path, 30))
@@ -194,6 +198,7 @@ def test_a_service_that_stops_leaves_the_job_running(fleet: Site, tmp_path: Path
     assert (last["state"], done["done"]) == ("running", 30)
 
 
+@pytest.mark.slow
 def test_of_two_services_each_tells_of_the_others_jobs_and_sees_to_them(fleet: Site, tmp_path: Path) -> None:
     with a_service(fleet) as (one, process), a_service(fleet) as (other, _):
         jobs = [submit(one, cases(tmp_path, 60)), submit(one, cases(tmp_path, 50))]

@@ -56,6 +56,7 @@ async def test_a_browser_gets_the_page_which_loads_nothing(service: Batches, cas
     assert answer.headers["vary"] == "Accept"
 
 
+@pytest.mark.slow
 async def test_while_the_job_runs_it_says_how_far_it_is(service: Batches, cases: list[Body]) -> None:
     service.gate.close(after=7 * len(cases) - 7)
     job = await service.submit(cases=cases)
@@ -134,6 +135,7 @@ async def test_without_the_extra_it_lacks_calibration_and_says_so(
     assert report["evaluation"]["identities_hold"]
 
 
+@pytest.mark.slow
 async def test_an_evaluation_that_fails_is_a_503_and_is_tried_again(
     settings: Settings, service: Batches, cases: list[Body]
 ) -> None:
