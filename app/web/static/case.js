@@ -29,16 +29,14 @@ export class CaseBuilder {
     this.#show();
   }
 
-  /** Put the findings of a `case` in place of what is stated. */
+  /** Put the findings of a `case` in place of what is stated. Throws where it is none, and leaves all as it was. */
   load(body) {
+    const stated = KINDS.flatMap((kind) => (body[kind] ?? []).map(({ id, text, present = true }) => {
+      const finding = this.known.get(id);
+      return [id, { id, kind, present, text: finding?.text ?? text ?? id, own: !finding && text !== undefined, unknown: !finding && !text }];
+    }));
     this.id = typeof body.id === "string" ? body.id : "";
-    this.stated.clear();
-    for (const kind of KINDS) {
-      for (const { id, text, present = true } of body[kind] ?? []) {
-        const finding = this.known.get(id);
-        this.stated.set(id, { id, kind, present, text: finding?.text ?? text ?? id, own: !finding });
-      }
-    }
+    this.stated = new Map(stated);
     this.#show();
   }
 
@@ -60,9 +58,12 @@ export class CaseBuilder {
     this.#show();
   }
 
-  #drop(id) {
+  #drop({ id, kind }) {
+    const row = [...byId(kind).querySelectorAll(".drop")].findIndex((button) => button === document.activeElement);
     this.stated.delete(id);
     this.#show();
+    const left = byId(kind).querySelectorAll(".drop");
+    (left[Math.min(row, left.length - 1)] ?? byId("search")).focus(); // the next one; its button is gone
   }
 
   #show() {
@@ -84,13 +85,14 @@ export class CaseBuilder {
     };
     return el(
       "li", { class: state },
-      el("span", { class: "text" }, finding.text, finding.own && el("small", {}, " (your own)")),
+      el("span", { class: "text" }, finding.text, finding.own && el("small", {}, " (your own)"),
+        finding.unknown && el("small", { class: "warn" }, " (not known here)")),
       el("button", {
         type: "button", class: `state ${state}`, id: `turn-${finding.kind}-${finding.id}`,
         "aria-label": `${finding.text}: ${state}. Turn to ${finding.present ? "absent" : "present"}`, on: { click: turn },
       }, state),
       el("button", {
-        type: "button", class: "drop", "aria-label": `Remove ${finding.text}`, on: { click: () => this.#drop(finding.id) },
+        type: "button", class: "drop", "aria-label": `Remove ${finding.text}`, on: { click: () => this.#drop(finding) },
       }, "×"),
     );
   }

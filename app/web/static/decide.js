@@ -8,7 +8,8 @@ import { Problem, events, get, watchKey } from "./service.js";
 
 const POOL = ["tot", "medprompt", "cot", "common_bias", "rare_bias"];
 const builder = new CaseBuilder();
-let rules = []; // aggregators that ask no model, with what is told of them
+let rules = []; // aggregators that ask no model
+let heads = []; // those of them that use the anchor
 let asking = null;
 
 const say = (text) => { byId("status").textContent = text; };
@@ -24,7 +25,9 @@ async function open() {
     const [domains, aggregators, anchors, backbones] = await Promise.all(
       ["/domains", "/aggregators", "/anchors", "/backbones"].map(get),
     );
-    rules = aggregators.filter((aggregator) => !aggregator.needs_model).map((aggregator) => aggregator.name);
+    const free = aggregators.filter((aggregator) => !aggregator.needs_model);
+    rules = free.map((aggregator) => aggregator.name);
+    heads = free.filter((aggregator) => aggregator.needs_anchor).map((aggregator) => aggregator.name);
     byId("domain").replaceChildren(...domains.map((domain) => option(domain.name, domain.title)));
     fill("aggregator", aggregators.map((aggregator) => aggregator.name), "loglin");
     fill("anchor", anchors.map((anchor) => anchor.name), "reverse");
@@ -49,14 +52,18 @@ async function chooseDomain() {
     const domain = await get(`/domains/${encodeURIComponent(name)}`);
     builder.useDomain(domain);
     byId("domain-about").textContent =
-      `${domain.labels.length} labels, ${domain.findings.length} findings. A label is a ${domain.label_noun}, a case a ${domain.case_noun}.`;
+      `One of ${domain.labels.length} labels (each a ${domain.label_noun}); ${domain.findings.length} findings can be stated of a ${domain.case_noun}.`;
     byId("example").replaceChildren(
       option("", domain.examples.length ? "choose one …" : "there is none"),
-      ...domain.examples.map((example, place) => option(String(place), example.case.id || `example ${place + 1}`)),
+      ...domain.examples.map((example, place) => option(String(place), nameOfExample(example.case, place))),
     );
   } catch (error) {
     failed(error);
   }
+}
+
+function nameOfExample({ id, context, evidence }, place) {
+  return `${id || `example ${place + 1}`} (${context.length} + ${evidence.length} findings)`;
 }
 
 function loadExample() {
@@ -64,11 +71,17 @@ function loadExample() {
   if (byId("example").value !== "" && example) builder.load(example.case);
 }
 
-function loadJson() {
+async function loadJson() {
   try {
     const typed = JSON.parse(byId("case-json").value);
+    const domains = [...byId("domain").options].map((each) => each.value);
+    if (domains.includes(typed.domain) && typed.domain !== byId("domain").value) {
+      byId("domain").value = typed.domain;
+      await chooseDomain();
+    }
     builder.load(typed.case ?? typed);
-    byId("json-state").textContent = "Loaded.";
+    byId("example").value = "";
+    byId("json-state").textContent = builder.empty ? "It states no finding." : "Loaded.";
   } catch {
     byId("json-state").textContent = "That is no case: {\"context\": [{\"id\": …}], \"evidence\": [{\"id\": …}]} is one.";
   }
@@ -78,7 +91,7 @@ function bodyNow() {
   const aggregator = byId("aggregator").value;
   return {
     domain: byId("domain").value, case: builder.body, aggregator, anchor: byId("anchor").value,
-    backbone: byId("backbone").value, compare: rules.filter((rule) => rule !== aggregator), explain: true,
+    backbone: byId("backbone").value, agents: POOL, compare: rules.filter((rule) => rule !== aggregator), explain: true,
   };
 }
 
@@ -93,8 +106,9 @@ async function decide(event) {
   asking = new AbortController();
   busy(true);
   const body = bodyNow();
-  const result = new Result(byId("result"), { body, agents: POOL, domain: builder.domain, rules });
+  const result = new Result(byId("result"), { body, agents: POOL, domain: builder.domain, heads });
   say(`0 of ${POOL.length} agents have answered.`);
+  byId("status").scrollIntoView();
   try {
     await follow(result, events("/decide", { method: "POST", body, signal: asking.signal }));
   } catch (error) {

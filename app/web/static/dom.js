@@ -26,10 +26,13 @@ export const digits = (number, places = 3) => (number === null || number === und
 
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
+/** A member of a `dl`. */
+export const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+
 /** What went wrong, as the service put it. */
 export function problemPanel(problem) {
   const faults = (problem.errors ?? []).map((fault) => el("li", {}, el("code", {}, fault.field), `: ${fault.message}`));
-  const notes = (problem.notes ?? []).map((note) => el("li", {}, note));
+  const notes = (problem.notes ?? []).map((note) => el("li", {}, note.replaceAll("`", "")));
   const wait = problem.retry_after;
   return el(
     "section", { class: "panel alert", role: "alert" },

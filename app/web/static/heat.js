@@ -7,7 +7,8 @@ const TITLES = {
   context: ["Context", "P(d|a): how strongly does it by itself point to this label?", "P(d|a), all context together"],
 };
 
-export function heatMap(anchor) {
+/** Ranks by finding and label; the column of the label `decided` is marked. */
+export function heatMap(anchor, decided) {
   const findings = anchor?.findings ?? [];
   if (findings.length === 0) return null;
   const labels = Object.keys(anchor.distribution ?? {});
@@ -26,13 +27,17 @@ export function heatMap(anchor) {
     "section", { class: "panel" },
     el("h2", {}, "Which finding speaks for which label"),
     el("p", { class: "hint" },
-      "Ranks as the elicitor gave them, 0 (practically never) to 6 (practically always). The stronger the colour, the more the finding ",
-      "speaks for the label; of evidence stated absent a low rank does. The anchor is made of these and of nothing else."),
+      "Ranks as the elicitor gave them. The stronger the colour, the more the finding speaks for the label; of evidence stated ",
+      "absent a low rank does. The anchor is made of these and of nothing else."),
+    el("p", { class: "legend" }, "practically never ", [0, 1, 2, 3, 4, 5, 6].map((rank) => el("span", { class: `heat-${rank}` }, String(rank))),
+      " practically always"),
     el(
       "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ranks of findings by label" },
       el(
         "table", { class: "heat" },
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Finding"), labels.map((label) => el("th", { scope: "col" }, label)))),
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Finding"), labels.map((label) => el(
+          "th", { scope: "col" }, label, label === decided && el("small", {}, " decided"),
+        )))),
         half("evidence", anchor.likelihood), half("context", anchor.prior),
       ),
     ),

@@ -1,6 +1,6 @@
 // GET /jobs/{id}: a batch job, live, and what its report says once there are gold labels.
 
-import { byId, el, percent, problemPanel } from "./dom.js";
+import { byId, el, fact, percent, problemPanel } from "./dom.js";
 import { nameOf } from "./panel.js";
 import { Problem, events, get, key, request, watchKey } from "./service.js";
 
@@ -11,7 +11,6 @@ const ENDED = new Set(["done", "cancelled", "failed", "stopped"]);
 
 const say = (text) => { byId("status").textContent = text; };
 const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
 let watching = 0; // counts the times somebody began to follow: the latest goes on, earlier ones end
 
@@ -59,7 +58,7 @@ function show(job) {
       fact("cost", job.cost_usd === null ? "unknown" : `${job.cost_usd.toFixed(4)} USD`),
     ),
     errors && el("p", { class: "warn" }, `Questions without an answer: ${errors}.`),
-    el("p", { class: "hint" }, `Job ${job.id} · backbone ${job.backbone} · ${job.calls} calls`),
+    el("p", { class: "hint" }, `Job ${job.id} · backbone ${job.backbone}`),
     !ENDED.has(job.state) && el("p", { class: "actions" }, el("button", { type: "button", on: { click: cancel } }, "Cancel the job")),
   ));
 }
@@ -85,9 +84,11 @@ async function report() {
 
 function scores(made) {
   const rows = Object.entries(made.accuracy).sort((a, b) => (b[1].accuracy ?? -1) - (a[1].accuracy ?? -1));
+  const headline = made.evaluation?.headline;
   const excluded = Object.entries(made.exclusions).map(([why, count]) => `${count} × ${why}`).join(", ");
   return el(
     "section", { class: "panel" },
+    headline && el("h2", {}, headline.opening), headline && el("p", {}, headline.sentence),
     el("h2", {}, "Accuracy against the gold labels"),
     made.stand_in && el("p", { class: "stand-in" }, el("strong", {}, "The stand-in answered. "), "It is no language model: these scores are those of a made-up world."),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Accuracy by aggregator" }, el(
@@ -95,7 +96,8 @@ function scores(made) {
       el("thead", {}, el("tr", {}, ["Aggregator", "GTPA@1", "Correct"].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, rows.map(([name, score]) => el(
         "tr", {}, el("th", { scope: "row" }, nameOf(name)),
-        el("td", { class: "bar-cell" }, el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", mass: score.accuracy ?? 0 })), score.accuracy === null ? "–" : percent(score.accuracy)),
+        el("td", { class: "bar-cell" }, el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", mass: score.accuracy ?? 0 })),
+          el("span", { class: "number" }, score.accuracy === null ? "–" : percent(score.accuracy))),
         el("td", { class: "number" }, `${score.correct} of ${score.n}`),
       ))),
     )),

@@ -3,7 +3,7 @@
 import { byId, el, problemPanel } from "./dom.js";
 import { Problem, get, watchKey } from "./service.js";
 
-const HEADS = ["Job", "Domain", "State", "Cases", "Created"];
+const HEADS = ["Job", "State", "Cases", "Domain", "Created"];
 
 async function open() {
   try {
@@ -20,8 +20,8 @@ function table(jobs) {
   const row = (job) => el(
     "tr", {},
     el("th", { scope: "row" }, el("a", { href: `/jobs/${encodeURIComponent(job.id)}` }, job.id.slice(0, 12))),
-    el("td", {}, job.dataset ?? job.domain), el("td", {}, job.state),
-    el("td", { class: "number" }, `${job.done} of ${job.cases ?? "?"}`), el("td", {}, new Date(job.created).toLocaleString()),
+    el("td", {}, job.state), el("td", { class: "number" }, `${job.done} of ${job.cases ?? "?"}`),
+    el("td", {}, job.dataset ?? job.domain), el("td", { class: "number" }, new Date(job.created).toLocaleString()),
   );
   return el(
     "div", { class: "scroll panel", tabindex: 0, role: "region", "aria-label": "Your jobs" },

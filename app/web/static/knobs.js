@@ -13,8 +13,8 @@ export function panelBody(decision, labels, aggregators, params) {
 }
 
 export class Knobs {
-  /** `changed({decisions, measures})` is called with what the panel gives at the values set, or null for those of the
-   *  decision. */
+  /** `aggregators` are those that τ or w_R can change. `changed({decisions, measures, at})` is called with what the panel
+   *  gives at the values set, or null for those of the decision. */
   constructor(decision, labels, aggregators, params, changed) {
     Object.assign(this, { decision, labels, aggregators, params, changed });
     this.asked = { ...params };
@@ -26,10 +26,11 @@ export class Knobs {
     const [w, wOut] = this.#slider("w_r", "w_R: the anchor's own share in LogLin", 0, 1, 0.05);
     this.sliders = { tau: [tau, tauOut], w_r: [w, wOut] };
     this.note = el("p", { class: "hint", role: "status" }, "As decided.");
-    const back = el("button", { type: "button", on: { click: () => this.#reset() } }, "As decided");
+    const back = el("button", { type: "button", on: { click: () => this.#reset() } }, "Back to what was decided");
     return el(
       "section", { class: "panel knobs" },
       el("h2", {}, "What if the anchor counted more, or less?"),
+      el("p", { class: "hint" }, "They change the agents' weights and MinJS, FwdJS and LogLin; every other aggregator stays as it is."),
       this.#field(tau, tauOut), this.#field(w, wOut), el("p", { class: "actions" }, back), this.note,
     );
   }
@@ -82,6 +83,6 @@ export class Knobs {
       agent.agent, { js: agent.js, rank: agent.rank, weight: result.weights ? result.weights[place] : null },
     ]));
     this.note.textContent = `Aggregated again at τ = ${at.tau} and w_R = ${at.w_r}; nobody was asked again.`;
-    return this.changed({ decisions: result.decisions, measures });
+    return this.changed({ decisions: result.decisions, measures, at });
   }
 }

@@ -1,23 +1,28 @@
-// Everything about one decision, drawn anew at every event.
+// Everything about one decision, drawn as it comes.
 
-import { digits, el, percent, seconds } from "./dom.js";
+import { contrast } from "./contrast.js";
+import { el, percent, seconds } from "./dom.js";
 import { heatMap } from "./heat.js";
 import { Knobs } from "./knobs.js";
-import { nameOf, posteriorTable, reasonList, topOf } from "./panel.js";
+import { nameOf, posteriorViews, reasonCard, topOf } from "./panel.js";
+import { campsOf, deviations, standInNote, verdict } from "./verdict.js";
 
 export class Result {
-  /** `asked`: {body, agents, domain, rules}; `rules` are the aggregators that ask no model. */
+  /** `asked`: {body, agents, domain, heads}; `heads` are the aggregators that the sliders change. */
   constructor(place, asked) {
     this.asked = asked;
     this.agents = new Map(asked.agents.map((agent) => [agent, { agent, status: "waiting" }]));
     this.anchor = null;
     this.decision = null;
     this.again = null; // what the sliders made of it
+    this.reasons = el("div", { class: "reasons" });
     this.parts = {
-      head: el("div"), table: el("section", { class: "panel" }), knobs: el("div"), compare: el("div"),
-      heat: el("div"), reasons: el("div"), facts: el("div"),
+      head: el("div"), table: el("section", { class: "panel" }), contrast: el("div"),
+      reasons: el("section", { class: "panel" }, el("h2", {}, "What the agents said"), this.reasons),
+      heat: el("div"), knobs: el("div"), compare: el("div"), facts: el("div"),
     };
     place.replaceChildren(...Object.values(this.parts));
+    this.agents.forEach((agent) => this.reasons.append(reasonCard(agent)));
     this.#drawTable();
   }
 
@@ -26,7 +31,7 @@ export class Result {
   }
 
   agentAnswered(agent) {
-    this.agents.set(agent.agent, agent);
+    this.#tell(agent);
     this.#drawTable();
   }
 
@@ -38,24 +43,37 @@ export class Result {
   decided(decision) {
     this.decision = decision;
     this.anchor = decision.anchor;
-    decision.agents.forEach((agent) => this.agents.set(agent.agent, agent));
+    decision.agents.forEach((agent) => this.#tell(agent));
     this.#drawKnobs();
-    this.parts.heat.replaceChildren(...some(heatMap(decision.anchor)));
+    this.parts.heat.replaceChildren(...some(heatMap(decision.anchor, decision.label)));
+    this.parts.contrast.replaceChildren(...some(contrast(decision.anchor, this.#rivals())));
     this.parts.facts.replaceChildren(this.#facts());
     this.#drawDecided();
   }
 
   failed(problem, panel) {
-    (problem.agents ?? []).forEach((agent) => this.agents.set(agent.agent, agent));
+    (problem.agents ?? []).forEach((agent) => this.#tell(agent));
     this.agents.forEach((agent) => {
-      if (agent.status === "waiting") this.agents.set(agent.agent, { ...agent, status: "failed", cause: "not heard" });
+      if (agent.status === "waiting") this.#tell({ ...agent, status: "failed", cause: "it was not heard" });
     });
     this.parts.head.replaceChildren(panel);
     this.#drawTable();
   }
 
+  // A card that was there stays as it is, folded or not; what the decision adds to an agent stands in the table.
+  #tell(agent) {
+    const before = this.agents.get(agent.agent);
+    this.agents.set(agent.agent, agent);
+    if (before?.status !== "waiting") return;
+    this.reasons.children[[...this.agents.keys()].indexOf(agent.agent)].replaceWith(reasonCard(agent));
+  }
+
   #drawDecided() {
-    this.parts.head.replaceChildren(this.#verdict(), ...some(this.#degraded()), ...some(this.#standIn()));
+    const { decision, again } = this;
+    const standIn = decision.stand_in ? standInNote() : null;
+    this.parts.head.replaceChildren(
+      verdict(decision, this.#collective(), again?.at ?? null), ...some(deviations(decision)), ...some(standIn),
+    );
     this.parts.compare.replaceChildren(this.#compared());
     this.#drawTable();
   }
@@ -63,110 +81,62 @@ export class Result {
   #drawTable() {
     const agents = [...this.agents.values()];
     const measured = agents.filter((agent) => agent.js !== null && agent.js !== undefined);
-    const measures = this.again?.measures ?? new Map(measured.map((agent) => [agent.agent, agent]));
-    const table = posteriorTable({
-      agents, anchor: this.anchor, measures, distribution: this.#collective()?.distribution,
-      labelNoun: this.asked.domain.label_noun,
+    const views = posteriorViews({
+      agents, anchor: this.anchor, distribution: this.#collective()?.distribution, labelNoun: this.asked.domain.label_noun,
+      measures: this.again?.measures ?? new Map(measured.map((agent) => [agent.agent, agent])),
     });
-    const waiting = el("p", { class: "hint" }, "Waiting for the first agent …");
+    const nothing = this.answered < agents.length ? "Waiting for the first agent …" : "No agent gave a usable answer.";
+    const scrolled = this.parts.table.querySelector(".scroll")?.scrollLeft ?? 0;
     this.parts.table.replaceChildren(
       el("h2", {}, "The agents beside the anchor"),
-      el("p", { class: "hint" }, "Mass by label; ● marks each one's first. The line in an agent's bar is where the anchor stands."),
-      el("p", { class: "hint narrow" }, "Scroll the table sideways to see every agent."),
-      table ?? waiting,
+      el("p", { class: "hint" }, "Mass by label; ● marks each one's first. The upright line in an agent's bar is where the anchor stands."),
+      ...(views ?? [el("p", { class: "hint" }, nothing)]),
     );
-    if (this.answered) this.parts.reasons.replaceChildren(reasonList(agents));
+    const scroll = this.parts.table.querySelector(".scroll");
+    if (scroll) scroll.scrollLeft = scrolled;
   }
 
   #drawKnobs() {
     const { decision, asked } = this;
-    const params = { tau: 5, w_r: 0.2, ...asked.body.params };
-    const anchored = Boolean(decision.anchor?.log_distribution);
-    if (!anchored) return this.parts.knobs.replaceChildren();
+    if (!decision.anchor?.log_distribution) return this.parts.knobs.replaceChildren();
     const labels = asked.domain.labels.map((label) => label.label);
-    const knobs = new Knobs(decision, labels, asked.rules, params, (again) => {
+    const params = { tau: 5, w_r: 0.2, ...asked.body.params };
+    const knobs = new Knobs(decision, labels, asked.heads, params, (again) => {
       this.again = again;
       this.#drawDecided();
     });
     return this.parts.knobs.replaceChildren(knobs.node);
   }
 
-  /** The decision at the values set: {label, distribution, tied}. A judge's stays as it was. */
+  /** The decision at the values set: {label, distribution, tied}. What the sliders do not touch stays as it was. */
   #collective() {
     if (!this.decision) return null;
     return this.again?.decisions[this.decision.aggregator] ?? this.decision;
   }
 
-  #verdict() {
+  /** The two labels between which it was decided: what won, and what speaks loudest against it. */
+  #rivals() {
     const { decision } = this;
-    const collective = this.#collective();
-    const masses = Object.values(collective.distribution).sort((a, b) => b - a);
-    const margin = masses[0] - (masses[1] ?? 0);
-    const sure = decision.confidence;
-    const label = decision.abstained && !this.again ? null : collective.label;
-    const votes = decision.agents.filter((agent) => agent.top === label).length;
-    const usable = decision.agents.filter((agent) => agent.status === "ok").length;
-    const anchorTop = topOf(decision.anchor?.distribution);
-    return el(
-      "section", { class: "panel verdict", "aria-labelledby": "verdict-title" },
-      el("h2", { id: "verdict-title" }, "Decision"),
-      el("p", { class: "label" }, label ?? "Ask a person: too unsure to decide"),
-      el(
-        "dl", { class: "sure" },
-        fact("collective mass", percent(masses[0])),
-        fact("margin to the next", percent(margin)),
-        fact("agents that put it first", label === null ? "–" : `${votes} of ${usable}`),
-        sure.js_min !== null && fact("nearest agent (JS)", digits(sure.js_min)),
-        sure.js_spread !== null && fact("spread of JS", digits(sure.js_spread)),
-      ),
-      collective.tied.length > 0 && el("p", { class: "warn" }, `Tied: ${collective.tied.join(", ")}.`),
-      el("p", {}, decision.disagree ? "The agents do not all put the same label first." : "All agents put the same label first."),
-      anchorTop && label && anchorTop !== label && el("p", { class: "warn" }, `The anchor alone puts ${anchorTop} first.`),
-      el("p", { class: "hint" }, `By ${decision.aggregator}${decision.anchor ? ` with the anchor ${nameOf(decision.anchor.name)}` : ""}. `,
-        "How compatible the answers are, not how correct; not advice for any patient."),
-    );
-  }
-
-  #degraded() {
-    const { degraded, notes } = this.decision;
-    if (degraded.length === 0) return null;
-    return el(
-      "section", { class: "panel alert" },
-      el("h2", {}, "Not as it was asked"),
-      el("ul", {}, notes.map((note) => el("li", {}, note))),
-      el("p", { class: "hint" }, "For programs: ", el("code", {}, degraded.join(", "))),
-    );
-  }
-
-  #standIn() {
-    return this.decision.stand_in && el(
-      "p", { class: "panel stand-in" },
-      el("strong", {}, "The stand-in answered. "),
-      "It is no language model: it draws from a made-up world, and what it says tells nothing about any real case.",
-    );
+    const one = decision.label ?? topOf(decision.distribution);
+    const next = Object.entries(decision.distribution).sort((a, b) => b[1] - a[1]).map(([label]) => label);
+    const others = [topOf(decision.anchor?.distribution), ...campsOf(decision.agents).map(([label]) => label), ...next];
+    return [one, others.find((label) => label && label !== one) ?? one];
   }
 
   #compared() {
     const { decision, again } = this;
-    const own = { [decision.aggregator]: decision };
-    const all = Object.entries(again ? again.decisions : { ...own, ...decision.compare });
-    const label = this.#collective().label;
+    const all = Object.entries({ [decision.aggregator]: decision, ...decision.compare, ...again?.decisions });
+    const said = ([, says]) => says.label ?? topOf(says.distribution);
+    const label = this.#collective().label ?? topOf(this.#collective().distribution);
+    const alike = all.filter((each) => said(each) === label).length;
     return el(
       "section", { class: "panel" },
       el("h2", {}, "What each aggregator would have said"),
+      el("p", {}, alike === all.length ? `All ${alike} say ${label}.` : `${alike} of ${all.length} say ${label}.`),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Aggregators compared" }, el(
         "table", { class: "compare" },
         el("thead", {}, el("tr", {}, ["Aggregator", "Says", "Mass or share"].map((head) => el("th", { scope: "col" }, head)))),
-        el("tbody", {}, all.map(([name, says]) => el(
-          "tr", { class: name === decision.aggregator ? "used" : null },
-          el("th", { scope: "row" }, nameOf(name), name === decision.aggregator && el("small", {}, " decides")),
-          el(
-            "td", {}, says.label ?? topOf(says.distribution),
-            says.tied.length > 0 && el("small", {}, ` tied: ${says.tied.join(", ")}`),
-            says.label !== label && el("small", { class: "warn" }, " differs"),
-          ),
-          el("td", { class: "number" }, percent(Math.max(...Object.values(says.distribution)))),
-        ))),
+        el("tbody", {}, all.map((each) => comparedRow(each[0], each[1], said(each), label, each[0] === decision.aggregator))),
       )),
     );
   }
@@ -187,5 +157,19 @@ export class Result {
   }
 }
 
-const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+function comparedRow(name, says, said, label, decides) {
+  const most = Math.max(...Object.values(says.distribution));
+  return el(
+    "tr", { class: decides && "used" },
+    el("th", { scope: "row" }, nameOf(name), decides && el("small", {}, " decides")),
+    el(
+      "td", {}, said,
+      says.tied.length > 0 && el("small", {}, ` tied: ${says.tied.join(", ")}`),
+      said !== label && el("small", { class: "warn" }, " differs"),
+    ),
+    el("td", { class: "bar-cell" }, el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", mass: most })),
+      el("span", { class: "number" }, percent(most))),
+  );
+}
+
 const some = (node) => (node ? [node] : []);

@@ -1,4 +1,4 @@
-"""A service on a port whose stand-in can be held or spoiled, and a browser that looks at it."""
+"""A service on a port whose stand-in can be held or spoiled, and a browser that looks at it: one of each a module."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from app.settings import Settings
+from app.settings import Settings, load_settings
 from simulator.askers import asker
 from tests.app.jobs.batches import Batches, Gate, listening
 from tests.app.web.browser import NOT_RUN, Visit, chromium, find_chromium, visiting
@@ -25,7 +25,7 @@ class Spoiled(Gate):
 
 
 def spoil(service: Batches, dead: frozenset[str]) -> None:
-    """From now on these agents' questions are refused."""
+    """These agents' questions are refused, to the end of the test."""
     assert isinstance(service.gate, Spoiled)
     service.gate.dead = dead
 
@@ -40,8 +40,14 @@ async def browser() -> AsyncIterator[Browser]:
         yield browser
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return load_settings(data_dir=tmp_path_factory.mktemp("data"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service(settings: Settings) -> AsyncIterator[Batches]:
+    """It keeps replies: a test that needs them asked for anew takes an example of its own."""
     async with listening(settings, Spoiled) as (service, _):
         yield service
 
@@ -53,3 +59,6 @@ async def visit(browser: Browser, service: Batches) -> AsyncIterator[Visit]:
         yield visit
         assert visit.errors == []
         assert visit.hosts <= {service.client.base_url.netloc.decode()}, "something came from another host"
+    service.gate.open()
+    if isinstance(service.gate, Spoiled):
+        service.gate.dead = frozenset()

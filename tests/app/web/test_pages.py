@@ -3,7 +3,6 @@ nothing."""
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -13,7 +12,6 @@ from playwright.async_api import Browser, expect
 from app.access.keys import new_key
 from app.settings import load_settings
 from app.web.pages import HERE
-from tests.app.conftest import Service
 from tests.app.jobs.batches import Batches, listening
 from tests.app.web.browser import visiting
 
@@ -25,7 +23,7 @@ MOST_BYTES = 200_000
 
 @in_the_browsers_loop
 @PAGES
-async def test_a_page_has_nothing_inline(service: Service, path: str) -> None:
+async def test_a_page_has_nothing_inline(service: Batches, path: str) -> None:
     answer = await service.client.get(path)
 
     assert answer.headers["content-type"].startswith("text/html")
@@ -35,7 +33,7 @@ async def test_a_page_has_nothing_inline(service: Service, path: str) -> None:
 
 @in_the_browsers_loop
 @PAGES
-async def test_a_page_and_what_it_loads_come_from_here(service: Service, path: str) -> None:
+async def test_a_page_and_what_it_loads_come_from_here(service: Batches, path: str) -> None:
     text = (await service.client.get(path)).text
 
     for address in re.findall(r"""(?:src|href)=["']?([^"'>\s]+)""", text):
@@ -59,7 +57,7 @@ def test_a_script_makes_no_markup_of_texts(name: str) -> None:
 
 @in_the_browsers_loop
 @pytest.mark.parametrize("name", FILES)
-async def test_a_file_is_served_as_what_it_is(service: Service, name: str) -> None:
+async def test_a_file_is_served_as_what_it_is(service: Batches, name: str) -> None:
     answer = await service.client.get(f"/static/{name}")
 
     kinds = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -68,7 +66,7 @@ async def test_a_file_is_served_as_what_it_is(service: Service, name: str) -> No
 
 @in_the_browsers_loop
 @pytest.mark.parametrize("path", ["/static/../pages.py", "/static/..%2fpages.py", "/static/none", "/static/"])
-async def test_no_other_file_is_served(service: Service, path: str) -> None:
+async def test_no_other_file_is_served(service: Batches, path: str) -> None:
     assert (await service.client.get(path)).status_code == 404
 
 
@@ -80,10 +78,13 @@ class Guarded:
         self.key = key
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def guarded(tmp_path: Path) -> AsyncIterator[Guarded]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Guarded]:
     key, entry = new_key("ward", ("decide",))
-    async with listening(load_settings(data_dir=tmp_path / "data", api_keys=(str(entry),))) as (service, _):
+    async with listening(load_settings(data_dir=tmp_path_factory.mktemp("data"), api_keys=(str(entry),))) as (
+        service,
+        _,
+    ):
         yield Guarded(service, key)
 
 
