@@ -26,11 +26,11 @@ router = APIRouter(tags=["catalogue"])
 
 @router.get("/domains", response_model=list[DomainSummary])
 async def list_domains(request: Request) -> list[DomainSummary]:
-    """The domains this service knows."""
+    """The domains this service knows; the one that is meant where none is named stands first."""
     council: Council = request.app.state.council
+    domains = sorted(council.catalogue.sound(), key=lambda domain: domain.name != council.default_domain)
     return [
-        DomainSummary(name=d.name, title=d.title, labels=len(d.labels), findings=len(d.findings))
-        for d in council.catalogue.sound()
+        DomainSummary(name=d.name, title=d.title, labels=len(d.labels), findings=len(d.findings)) for d in domains
     ]
 
 
@@ -76,7 +76,7 @@ async def list_aggregators() -> list[AggregatorEntry]:
     """The aggregators by name."""
     return [
         AggregatorEntry(
-            name=name, needs_anchor=name in ANCHORED, needs_model=name in JUDGES, description=_first_line(rule)
+            name=name, needs_anchor=name in ANCHORED, needs_model=name in JUDGES, description=_first_paragraph(rule)
         )
         for name, rule in AGGREGATORS.items()
     ]
@@ -114,5 +114,5 @@ def _asked(anchor: Anchor) -> list[str]:
     return [*anchor.steps, *(["generic"] if anchor.generic else [])]
 
 
-def _first_line(described: object) -> str:
-    return (described.__doc__ or "").strip().partition("\n")[0]
+def _first_paragraph(described: object) -> str:
+    return " ".join((described.__doc__ or "").partition("\n\n")[0].split())

@@ -19,6 +19,15 @@ async def test_domains_are_listed(service: Service) -> None:
     assert all(domain["labels"] >= 10 and domain["findings"] >= 40 for domain in domains)
 
 
+async def test_the_domain_that_is_meant_without_a_name_stands_first(tmp_path: Path) -> None:
+    names = Catalogue().names()
+
+    async with running(load_settings(data_dir=tmp_path, domain=names[-1])) as service:
+        listed = [domain["name"] for domain in (await service.client.get("/domains")).json()]
+
+    assert listed == [names[-1], *names[:-1]]
+
+
 async def test_every_example_of_every_domain_is_decided(service: Service) -> None:
     for listed in (await service.client.get("/domains")).json():
         domain = (await service.client.get(f"/domains/{listed['name']}")).json()
