@@ -28,7 +28,6 @@ format: $(VENV)/.dev  ## rewrite the sources in the one format
 	@$(BIN)/ruff check --fix $(SOURCES)
 
 bench: $(VENV)/.dev  ## how fast and how cheap: every figure measured and judged
-	@$(BIN)/python -m benchmarks.aggregation
 	@$(BIN)/python -m benchmarks.speed
 
 chaos: $(VENV)/.dev  ## what happens when things die: every figure measured and judged

@@ -4,6 +4,7 @@ Crosspath is an application: its folders are not installed, because `app` and `a
 distributions install too (docs/decisions/0001). This module is the only one on the path; it puts its own folder first.
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,9 @@ _ROOT = str(Path(__file__).resolve().parent)
 if _ROOT in sys.path:
     sys.path.remove(_ROOT)
 sys.path.insert(0, _ROOT)
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+"""No matrix here repays a second thread, and SciPy's searches wait milliseconds for theirs at every step."""
 
 if TYPE_CHECKING:
     from aggregators.arrays import aggregate

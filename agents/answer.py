@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agents.replies import Usage
+from agents.replies import StoredReply, Usage
 
 T = TypeVar("T")
 
@@ -47,3 +47,32 @@ class Answer(Generic[T]):
     def stand_in(self) -> bool:
         """Whether a simulated model answered."""
         return self.fingerprint == STAND_IN
+
+
+def answered(
+    kept: StoredReply,
+    value: T,
+    *,
+    cached: bool,
+    shared: bool = False,
+    attempts: int = 0,
+    latency_ms: float = 0.0,
+    cache_unavailable: bool = False,
+) -> Answer[T]:
+    """A reply and what it was read as, as an answer."""
+    return Answer(
+        value=value,
+        text=kept.text,
+        digest=kept.digest,
+        model=kept.model,
+        fingerprint=kept.fingerprint,
+        usage=kept.usage,
+        requests=kept.requests,
+        deviations=kept.deviations,
+        amended=kept.amended,
+        cached=cached,
+        shared=shared,
+        attempts=attempts,
+        latency_ms=latency_ms,
+        cache_unavailable=cache_unavailable,
+    )

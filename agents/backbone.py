@@ -11,12 +11,13 @@ again).
 
 import asyncio
 import time
+from collections.abc import Hashable
 from copy import copy
 from typing import Any, TypeVar
 
 import httpx
 
-from agents.answer import Answer, as_json
+from agents.answer import Answer, answered, as_json
 from agents.call import Call
 from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
@@ -30,8 +31,9 @@ from agents.limits import Lane, Limits, open_limits
 from agents.metering import Metering, Terms
 from agents.observer import NOBODY, Observer
 from agents.purse import Purse
+from agents.recent import HELD_S, Recent
 from agents.replies import ReplyStore, StoredReply, StoreUnavailable
-from agents.replies.reply import raise_alarm
+from agents.replies.reply import NO_USAGE, raise_alarm
 from agents.retry import SPENT, Backoff, RetryBudget
 from agents.wire import Dialect, Letter, deviations, first_dialect
 from domains.errors import AskFailed, Unreadable
@@ -40,6 +42,10 @@ from domains.question import Question
 T = TypeVar("T")
 
 _Found = tuple[Call[Any], StoredReply, Any]
+_Recalled = tuple[Dialect, StoredReply, Any]
+
+RECALLED_BYTES = 16 * 1024 * 1024
+"""Of replies whose meaning is held in memory."""
 
 
 class Backbone:
@@ -73,24 +79,43 @@ class Backbone:
         self._first = first_dialect(settings)
         self._learned = Learned(settings, start)
         self._flights: Flights[_Found] = Flights()
+        self._recent: Recent[Hashable, _Recalled] = Recent(RECALLED_BYTES, HELD_S)
 
     def with_store(self, store: ReplyStore) -> "Backbone":
         """The same backbone, limits and connections included, over another reply store: a run keeps its own, and
-        shares no flight with those whose replies are kept elsewhere."""
+        shares nothing with those whose replies are kept elsewhere."""
         twin = copy(self)
         twin._store = store
         twin._flights = Flights()
+        twin._recent = Recent(RECALLED_BYTES, HELD_S)
         return twin
 
     def health(self) -> Health:
         """How this backbone stands now, as this process sees it."""
         return health_of(self.limits, self._retries)
 
+    def recall(self, key: Hashable) -> Answer[Any] | None:
+        """The answer to a question that was asked lately under that key and has its reply in the store: the question
+        need not be written for it."""
+        recalled = self._recent.get(key)
+        if recalled is None or recalled[0] != self._learned.dialect:
+            return None
+        self._observer.answered(self.name, cached=True, usage=NO_USAGE, dollars=0.0)
+        return answered(recalled[1], recalled[2], cached=True)
+
     async def ask(
-        self, question: Question[T], deadline: Deadline, *, lane: Lane = "interactive", purse: Purse | None = None
+        self,
+        question: Question[T],
+        deadline: Deadline,
+        *,
+        lane: Lane = "interactive",
+        purse: Purse | None = None,
+        key: Hashable = None,
     ) -> Answer[T]:
         """The model's answer to a question, from the store if it was given before. `purse` pays for what is sent. Those
         who ask the same at the same moment share one call, if they are of one lane and one purse pays for them.
+
+        `key` is for `recall`: equal keys must mean equal questions, to the last byte.
 
         Raises:
             AskFailed: no usable answer by the deadline; its detail holds nothing of the question, a reply or a key.
@@ -104,16 +129,12 @@ class Backbone:
         digest = letter.digest(self._first)
         landed = await self._flights.join((digest, lane, purse), deadline, fly)
         call, kept, value = landed.value
-        return Answer(
-            value=value if landed.first else _read(question, kept),
-            text=kept.text,
-            digest=kept.digest,
-            model=kept.model,
-            fingerprint=kept.fingerprint,
-            usage=kept.usage,
-            requests=kept.requests,
-            deviations=kept.deviations,
-            amended=kept.amended,
+        value = value if landed.first else _read(question, kept)
+        if key is not None and not call.cache_unavailable:
+            self._recent.put(key, (call.dialect, kept, value), len(kept.text))
+        return answered(
+            kept,
+            value,
             cached=call.cached,
             shared=not landed.first and not call.cached,
             attempts=call.attempts.requests if landed.first else 0,

@@ -86,4 +86,9 @@ class Scope:
         except TimeoutError:
             if self._own < self._deadline.at:
                 raise AskFailed("timeout", f"no complete answer within {self._limit:g} s") from None
-            raise AskFailed("deadline", "the deadline passed before the answer was complete") from None
+            raise passed() from None
+
+
+def passed() -> AskFailed:
+    """What a question fails with whose deadline passed."""
+    return AskFailed("deadline", "the deadline passed before the answer was complete")

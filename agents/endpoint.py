@@ -64,7 +64,8 @@ def _as_header(key: SecretStr) -> SecretStr:
 class BackboneSettings(BaseModel):
     """One endpoint and one model on it, as declared in the settings; never from a request.
 
-    `warm_prefix` is declared here and not acted on yet.
+    `warm_prefix`: of a case's agents one is asked first and the others when it has answered, so that a server's prefix
+    cache can serve what their prompts share (`agents/prefix.py`); a decision then takes two answers' time.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -28,9 +28,10 @@ class Line:
     def __init__(self, transport: httpx.AsyncBaseTransport, settings: BackboneSettings) -> None:
         self._transport = transport
         self._url = httpx.URL(settings.url)
-        self._headers = dict(HEADERS)
+        headers = {"Host": self._url.netloc.decode("ascii"), **HEADERS}
         if settings.api_key is not None:
-            self._headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
+            headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
+        self._headers = httpx.Headers(headers).raw
         self._longest_s = settings.attempt_timeout_s
 
     async def exchange(self, body: bytes, deadline: Deadline) -> Reply | Failure:
@@ -52,7 +53,9 @@ class Line:
             return lost_connection(error)
 
     async def _post(self, body: bytes) -> Reply | Failure:
-        request = httpx.Request("POST", self._url, headers=self._headers, content=body)
+        headers = [*self._headers, (b"Content-Length", b"%d" % len(body))]
+        request = httpx.Request("POST", self._url, headers=headers, stream=httpx.ByteStream(body))
+        request.read()
         response = await self._transport.handle_async_request(request)
         try:
             received = bytearray()

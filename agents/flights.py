@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agents.deadline import Deadline
+from agents.deadline import Deadline, passed
 from domains.errors import AskFailed
 
 T = TypeVar("T")
@@ -62,11 +62,9 @@ class Flights(Generic[T]):
             flight.deadline.move(deadline.at)
         flight.waiting += 1
         try:
-            async with deadline.scope():
-                await asyncio.wait((flight.task,))
-        except AskFailed:
+            await asyncio.wait((flight.task,), timeout=deadline.remaining())
             if flight.waiting > 1 and not flight.task.done():
-                raise
+                raise passed()
         finally:
             flight.waiting -= 1
             if flight.waiting == 0:

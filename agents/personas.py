@@ -177,7 +177,7 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
         top_k=str(domain.top_k),
         case=render_case(domain, case),
         persona_title=persona.title,
-        persona=Template(persona.text).substitute(_nouns(domain), exemplars=shown),
+        persona=_instructions(domain, persona, shown),
     )
     return Question(
         name=persona.name,
@@ -199,6 +199,11 @@ def _system_message(domain: Domain) -> Message:
         label_count=str(len(domain.labels)),
         top_k=str(domain.top_k),
     )
+
+
+@lru_cache(maxsize=256)
+def _instructions(domain: Domain, persona: Persona, exemplars: str) -> str:
+    return Template(persona.text).substitute(_nouns(domain), exemplars=exemplars)
 
 
 def _nouns(domain: Domain) -> dict[str, str]:

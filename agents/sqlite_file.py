@@ -7,7 +7,7 @@ A committed write survives `kill -9`. The file is its owner's only, and what is 
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -52,6 +52,20 @@ class SqliteFile:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def make_tables(connection: sqlite3.Connection, what: str, version: int, statements: Sequence[str]) -> None:
+    """The tables of a new file, or those that are there.
+
+    Raises:
+        sqlite3.Error: they cannot be made, or are of another version.
+    """
+    there = connection.execute("PRAGMA user_version").fetchone()[0]
+    if there not in (0, version):
+        raise sqlite3.DatabaseError(f"{what} of version {there}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {version}")
 
 
 def _connect(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:

@@ -1,8 +1,9 @@
 """The agents' ballots over the shortlist alone: what the electoral rules count.
 
-Rules count small integers, so that here, and only here, the label axis is compressed: C is the largest shortlist of
-the batch, and a case with fewer candidates leaves its last slots empty. Nothing is added up in floating point, so a
-case counts the same alone and in a batch.
+Rules count small integers, so that here, and only here, the label axis is compressed and the cases stand last: C is
+the largest shortlist of the batch, a case with fewer candidates leaves its last slots empty, and every step of a rule
+runs over neighbouring bytes, a case each. Nothing is added up in floating point, so a case counts the same alone and
+in a batch.
 """
 
 from collections.abc import Iterator
@@ -12,12 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from aggregators.entries import Entries
 from domains.simplex import Array, Index, Mask
 
 Count = NDArray[np.signedinteger]
-"""Places and margins: 16 bits where they suffice, since the rules' speed is that of memory."""
-_MOST_IN_16_BITS = 1 << 14
-"""Twice a place, and any margin, still fit."""
+"""Places and margins: in the smallest integers that hold them, since the rules' speed is that of memory."""
+_KINDS = {np.int8: 1 << 6, np.int16: 1 << 14}
+"""Up to how many agents and candidates: twice a place, and any margin, still fit."""
 _BLOCK = 1 << 18
 """Numbers worked on at a time where a temporary array would have every axis."""
 
@@ -26,51 +28,50 @@ _BLOCK = 1 << 18
 class Ballots:
     """Ballots of N cases over at most C candidates, in the domain's order.
 
-    `place_NKC` is a candidate's place on an agent's ballot, 0 the first, C where the ballot leaves it out (tied below
-    all that it ranks) or the agent is not usable. `candidate_NC` tells slots with a candidate from empty ones. The T
-    candidates of all cases stand at `case_T`, `slot_T` and are the labels `label_T`.
+    `place_KCN` is a candidate's place on an agent's ballot, 0 the first, C where the ballot leaves it out (tied below
+    all that it ranks) or the agent is not usable. `candidate_CN` tells slots with a candidate from empty ones,
+    `label_CN` which of the labels it is.
     """
 
-    place_NKC: Count
-    candidate_NC: Mask
+    place_KCN: Count
+    candidate_CN: Mask
+    label_CN: Index
     usable_N: Index
     labels: int
-    case_T: Index
-    slot_T: Index
-    label_T: Index
 
     @cached_property
     def longest(self) -> int:
         """The most places that any ballot of the batch has."""
-        return int((self.place_NKC < self.place_NKC.shape[-1]).sum(axis=-1).max(initial=0))
+        _, width, _ = self.place_KCN.shape
+        listed_KCN = self.place_KCN < width
+        return int(listed_KCN.sum(axis=1, dtype=self.place_KCN.dtype).max(initial=0))
 
     @cached_property
-    def margin_NCC(self) -> Count:
-        """Ballots that rank the first candidate above the second, minus those that do the reverse [N, C, C].
+    def margin_CCN(self) -> Count:
+        """Ballots that rank the first candidate above the second, minus those that do the reverse [C, C, N].
 
-        Summed agent by agent, so that no [N, K, C, C] tensor is made.
+        Summed agent by agent, so that no [K, C, C, N] tensor is made.
         """
-        cases, agents, width = self.place_NKC.shape
-        margin_NCC = np.empty((cases, width, width), dtype=self.place_NKC.dtype)
+        _, width, cases = self.place_KCN.shape
+        margin_CCN = np.empty((width, width, cases), dtype=self.place_KCN.dtype)
         for block in blocks(cases, 4 * width * width):
-            above_BCC = np.zeros(margin_NCC[block].shape, dtype=self.place_NKC.dtype)
-            for agent in range(agents):
-                place_BC = self.place_NKC[block, agent]
-                above_BCC += place_BC[:, :, None] < place_BC[:, None, :]
-            np.subtract(above_BCC, above_BCC.transpose(0, 2, 1), out=margin_NCC[block])
-        return margin_NCC
+            above_CCB = np.zeros(margin_CCN[:, :, block].shape, dtype=self.place_KCN.dtype)
+            for place_CB in self.place_KCN[:, :, block]:
+                above_CCB += place_CB[:, None] < place_CB[None, :]
+            np.subtract(above_CCB, above_CCB.transpose(1, 0, 2), out=margin_CCN[:, :, block])
+        return margin_CCN
 
-    def gather(self, score_NL: Array) -> Array:
-        """A score of every label as the score of every candidate [N, C]; 0 in empty slots."""
-        score_NC = np.zeros(self.candidate_NC.shape)
-        score_NC[self.case_T, self.slot_T] = score_NL[self.case_T, self.label_T]
-        return score_NC
+    def gather(self, score_NL: Array, row_B: Index) -> Array:
+        """A score of every label as the score of every candidate of some cases [C, B]; 0 in empty slots."""
+        return np.where(self.candidate_CN[:, row_B], score_NL[row_B, self.label_CN[:, row_B]], 0.0)
 
-    def share(self, winner_NC: Mask) -> Array:
+    def share(self, winner_CN: Mask) -> Array:
         """An equal share of 1 for each winner, as a distribution over all labels [N, L]."""
-        share_NL = np.zeros((len(winner_NC), self.labels))
-        winners_N = np.maximum(winner_NC.sum(axis=-1), 1)
-        share_NL[self.case_T, self.label_T] = winner_NC[self.case_T, self.slot_T] / winners_N[self.case_T]
+        cases = winner_CN.shape[1]
+        share_NL = np.zeros((cases, self.labels))
+        won_W = np.flatnonzero(winner_CN.ravel())
+        case_W = won_W % cases
+        share_NL[case_W, self.label_CN.ravel()[won_W]] = 1.0 / np.bincount(case_W, minlength=cases)[case_W]
         return share_NL
 
 
@@ -80,15 +81,21 @@ def blocks(cases: int, numbers_each: int) -> Iterator[slice]:
     return (slice(start, min(start + step, cases)) for start in range(0, cases, step))
 
 
-def over_shortlist(place_NKL: Index, usable_NK: Mask, shortlist_NL: Mask) -> Ballots:
-    """The ballots with the labels outside the shortlist left out."""
-    cases, agents, labels = place_NKL.shape
-    slot_NL = shortlist_NL.cumsum(axis=-1)
-    width = int(slot_NL[:, -1].max(initial=1))
-    case_T, label_T = np.nonzero(shortlist_NL)
-    slot_T = slot_NL[case_T, label_T] - 1
-    kind = np.int16 if max(agents, width) < _MOST_IN_16_BITS else np.int32
-    place_NKC = np.full((cases, agents, width), width, dtype=kind)
-    place_NKC[case_T, :, slot_T] = np.minimum(place_NKL[case_T, :, label_T], width)
-    candidate_NC = np.arange(width) < slot_NL[:, -1:]
-    return Ballots(place_NKC, candidate_NC, usable_NK.sum(axis=-1), labels, case_T, slot_T, label_T)
+def over_shortlist(entries: Entries, usable_N: Index, shortlist_NL: Mask) -> Ballots:
+    """The ballots with the labels outside the shortlist, which have no entries, left out."""
+    cases, agents, labels = entries.shape
+    cell_T = np.flatnonzero(shortlist_NL.ravel())
+    case_T = cell_T // labels
+    size_N = np.bincount(case_T, minlength=cases)
+    slot_T = np.arange(len(cell_T)) - (size_N.cumsum() - size_N)[case_T]
+    width = max(1, int(size_N.max(initial=1)))
+    label_CN = np.zeros((width, cases), dtype=np.int64)
+    label_CN[slot_T, case_T] = cell_T - case_T * labels
+    slot_NL = np.zeros(cases * labels, dtype=np.int64)
+    slot_NL[cell_T] = slot_T
+    case_E = entries.row_E // agents
+    agent_E = entries.row_E - case_E * agents
+    kind = next((kind for kind, most in _KINDS.items() if max(agents, width) < most), np.int32)
+    place_KCN = np.full((agents, width, cases), width, dtype=kind)
+    place_KCN.reshape(-1)[(agent_E * width + slot_NL[entries.cell_E]) * cases + case_E] = entries.place_E
+    return Ballots(place_KCN, np.arange(width)[:, None] < size_N, label_CN, usable_N, labels)

@@ -24,48 +24,54 @@ def borda(panel: Panel, _: Parameters) -> Array:
     """Highest Σ_y margin[x, y], from rank sums: a place p on a ballot of m among c candidates beats c-1-p and loses
     to p of them; a label left out loses to m and ties with the rest."""
     ballots = panel.ballots
-    place_NKC, width = ballots.place_NKC, ballots.place_NKC.shape[-1]
-    listed_NKC = place_NKC < width
-    rivals_N = ballots.candidate_NC.sum(axis=-1) - 1
-    points_NKC = np.where(listed_NKC, rivals_N[:, None, None] - 2 * place_NKC, -listed_NKC.sum(axis=-1, keepdims=True))
-    return ballots.share(_highest(points_NKC.sum(axis=1), ballots.candidate_NC) & _elected(panel))
+    agents, width, _cases = ballots.place_KCN.shape
+    kind = np.int16 if 2 * agents * width < np.iinfo(np.int16).max else np.int64
+    rivals_N = ballots.candidate_CN.sum(axis=0, dtype=kind) - 1
+    points_CN = np.zeros(ballots.candidate_CN.shape, dtype=kind)
+    for place_CN in ballots.place_KCN:
+        listed_CN = place_CN < width
+        lost_N = listed_CN.sum(axis=0, dtype=kind)
+        points_CN += np.where(listed_CN, rivals_N - 2 * place_CN.astype(kind), -lost_N)
+    return ballots.share(_highest(points_CN, ballots.candidate_CN) & _elected(panel))
 
 
 def bucklin(panel: Panel, _: Parameters) -> Array:
     """Most ballots at the least depth at which some label is on more than half of them; else at the deepest."""
     ballots = panel.ballots
-    count_NC = np.zeros(ballots.candidate_NC.shape, dtype=np.int64)
+    count_CN = np.zeros(ballots.candidate_CN.shape, dtype=ballots.place_KCN.dtype)
     open_N = np.ones(len(panel), dtype=np.bool_)
     for depth in range(ballots.longest):
-        count_NC += (ballots.place_NKC == depth).sum(axis=1) * open_N[:, None]
-        open_N &= 2 * count_NC.max(axis=-1) <= ballots.usable_N
+        reached_CN = (ballots.place_KCN == depth).sum(axis=0, dtype=count_CN.dtype)
+        count_CN += reached_CN * open_N
+        open_N &= 2 * count_CN.max(axis=0) <= ballots.usable_N
         if not open_N.any():
             break
-    return ballots.share(_highest(count_NC, ballots.candidate_NC) & _elected(panel))
+    return ballots.share(_highest(count_CN, ballots.candidate_CN) & _elected(panel))
 
 
 def irv(panel: Panel, _: Parameters) -> Array:
     """Instant runoff: every label tied for the fewest first places drops, all at once, until one is left or all that
     are left tie. A ballot with none of them left counts no more."""
     ballots = panel.ballots
-    left_NC = ballots.candidate_NC.copy()
+    left_CN = ballots.candidate_CN.copy()
     open_R = np.arange(len(panel))
+    place_KCR, left_CR = ballots.place_KCN, left_CN
     while open_R.size:
-        left_RC = left_NC[open_R]
-        first_RC = _first_places(ballots.place_NKC[open_R], left_RC)
-        fewest_R = np.where(left_RC, first_RC, np.iinfo(np.int64).max).min(axis=-1)
-        staying_RC = left_RC & (first_RC > fewest_R[:, None])
-        goes_on_R = staying_RC.any(axis=-1)
-        open_R = open_R[goes_on_R]
-        left_NC[open_R] = staying_RC[goes_on_R]
-    return ballots.share(left_NC & _elected(panel))
+        first_CR = _first_places(place_KCR, left_CR)
+        fewest_R = np.where(left_CR, first_CR, np.iinfo(first_CR.dtype).max).min(axis=0)
+        staying_CR = left_CR & (first_CR > fewest_R)
+        goes_on_R = staying_CR.any(axis=0)
+        left_CR = staying_CR[:, goes_on_R]
+        place_KCR, open_R = place_KCR[:, :, goes_on_R], open_R[goes_on_R]
+        left_CN[:, open_R] = left_CR
+    return ballots.share(left_CN & _elected(panel))
 
 
 def minimax(panel: Panel, _: Parameters) -> Array:
     """Smallest worst defeat max(0, max_y margin[y, x])."""
     ballots = panel.ballots
-    defeat_NC = np.maximum(ballots.margin_NCC.max(axis=1), 0)
-    return ballots.share(_highest(-defeat_NC, ballots.candidate_NC) & _elected(panel))
+    defeat_CN = np.maximum(ballots.margin_CCN.max(axis=0), 0)
+    return ballots.share(_highest(-defeat_CN, ballots.candidate_CN) & _elected(panel))
 
 
 def random(panel: Panel, parameters: Parameters) -> Array:
@@ -86,20 +92,20 @@ def _draws(seed: int, seed_N: tuple[str, ...], sides_N: Index) -> Index:
     return np.fromiter(numbers, dtype=np.int64, count=len(seed_N))
 
 
-def _first_places(place_RKC: Count, left_RC: Mask) -> Index:
-    """How many ballots have a candidate first among those left [R, C]."""
-    width = place_RKC.shape[-1]
-    place_RKC = np.where(left_RC[:, None, :], place_RKC, width)
-    first_RK1 = place_RKC.min(axis=-1, keepdims=True)
-    return ((place_RKC == first_RK1) & (first_RK1 < width)).sum(axis=1)
+def _first_places(place_KCR: Count, left_CR: Mask) -> Count:
+    """How many ballots have a candidate first among those left [C, R]."""
+    width = place_KCR.shape[1]
+    place_KCR = np.where(left_CR, place_KCR, place_KCR.dtype.type(width))
+    first_K1R = place_KCR.min(axis=1, keepdims=True)
+    return ((place_KCR == first_K1R) & (first_K1R < width)).sum(axis=0, dtype=place_KCR.dtype)
 
 
-def _highest(score_NC: Count, candidate_NC: Mask) -> Mask:
-    """The candidates with the highest score [N, C]."""
-    score_NC = np.where(candidate_NC, score_NC.astype(np.int64), np.iinfo(np.int64).min)
-    return candidate_NC & (score_NC == score_NC.max(axis=-1, keepdims=True))
+def _highest(score_CN: Count, candidate_CN: Mask) -> Mask:
+    """The candidates with the highest score [C, N]."""
+    score_CN = np.where(candidate_CN, score_CN, np.iinfo(score_CN.dtype).min)
+    return candidate_CN & (score_CN == score_CN.max(axis=0))
 
 
 def _elected(panel: Panel) -> Mask:
-    """Whether there is anyone to vote, as a column."""
-    return panel.usable_N[:, None] > 0
+    """The cases in which there is anyone to vote [N]."""
+    return panel.usable_N > 0

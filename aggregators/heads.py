@@ -34,14 +34,14 @@ def weight_NK(panel: Panel, tau: float) -> Array:
 def minjs(panel: Panel, _: Parameters) -> Array:
     """The posterior of the agent nearest to the anchor [N, L]; the mean of those equally near."""
     near_NK = nearest_NK(panel)
-    chosen_NL = _weighted_sum(panel, near_NK / np.maximum(near_NK.sum(axis=-1, keepdims=True), 1))
-    return np.where(panel.anchored_N[:, None], chosen_NL, panel.mean_forward_NL)
+    chosen_NL = panel.entries.pooled(near_NK / np.maximum(near_NK.sum(axis=-1, keepdims=True), 1))
+    return _or_range(panel, chosen_NL)
 
 
 def fwdjs(panel: Panel, parameters: Parameters) -> Array:
     """Σ_i w_i F_i with w = softmax(-τ D) [N, L]."""
-    fused_NL = _weighted_sum(panel, weight_NK(panel, parameters.tau))
-    return np.where(panel.anchored_N[:, None], fused_NL, panel.mean_forward_NL)
+    fused_NL = panel.entries.pooled(weight_NK(panel, parameters.tau))
+    return _or_range(panel, fused_NL)
 
 
 def loglin(panel: Panel, parameters: Parameters) -> Array:
@@ -55,15 +55,14 @@ def loglin(panel: Panel, parameters: Parameters) -> Array:
         blend_NL = np.where(panel.usable_N[:, None] > 0, panel.anchor_NL, 0.0)
     else:
         blend_NL = softmax((1.0 - share) * _log_fused(panel, parameters.tau, fused_NL) + share * panel.log_anchor_NL)
-    return np.where(panel.anchored_N[:, None], blend_NL, fused_NL)
+    return _or_range(panel, blend_NL)
 
 
-def _weighted_sum(panel: Panel, weight_NK: Array) -> Array:
-    """Σ_i w_i F_i [N, L], agent by agent: the same bits for a case alone and in a batch."""
-    total_NL = np.zeros(panel.shortlist_NL.shape)
-    for agent in range(len(panel.agents)):
-        total_NL += weight_NK[:, agent, None] * panel.forward_NKL[:, agent]
-    return total_NL
+def _or_range(panel: Panel, headed_NL: Array) -> Array:
+    """What a head gives where there is an anchor, and MeanF where there is none [N, L]."""
+    if panel.anchored_N.all():
+        return headed_NL
+    return np.where(panel.anchored_N[:, None], headed_NL, panel.mean_forward_NL)
 
 
 def _log_fused(panel: Panel, tau: float, fused_NL: Array) -> Array:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregators.ballots import Ballots, blocks, over_shortlist
+from aggregators.ballots import Ballots, over_shortlist
+from aggregators.entries import Entries, entries_of
 from domains.posterior import Posterior
-from domains.simplex import Array, Index, Mask, freeze, jensen_shannon, log, normalise
+from domains.simplex import Array, Index, Mask, freeze, log, normalise
 
 FLOOR = 1e-6
 """What a shortlisted label has at least in an anchor from elsewhere, and in `log_pool` (method.md, The three heads)."""
@@ -167,9 +168,14 @@ class Panel:
         return freeze(self.usable_NK.sum(axis=-1))
 
     @cached_property
+    def entries(self) -> Entries:
+        """What the agents gave mass to, entry by entry."""
+        return entries_of(self.forward_NKL, self.place_NKL)
+
+    @cached_property
     def pooled_NL(self) -> Array:
         """The range score Σ_i F_i."""
-        return freeze(self.forward_NKL.sum(axis=1))
+        return freeze(self.entries.pooled())
 
     @cached_property
     def mean_forward_NL(self) -> Array:
@@ -179,22 +185,18 @@ class Panel:
     @cached_property
     def divergence_NK(self) -> Array:
         """D_i = JS(F_i, A) in nats (paper eq. 3); 0 where there is nothing to compare (`usable_NK`, `anchored_N`)."""
-        divergence_NK = np.zeros(self.usable_NK.shape)
-        for block in blocks(len(self), self.forward_NKL[:1].size):
-            divergence_NK[block] = jensen_shannon(self.forward_NKL[block], self.anchor_NL[block, None, :])
+        divergence_NK = self.entries.divergence(self.anchor_NL, self.log_anchor_NL)
         return freeze(np.where(self.usable_NK & self.anchored_N[:, None], divergence_NK, 0.0))
 
     @cached_property
     def top_NK(self) -> Index:
         """Each agent's top-1 label; -1 where it is not usable."""
-        return freeze(np.where(self.usable_NK, self.place_NKL.argmin(axis=-1), -1))
+        return freeze(self.entries.tops())
 
     @cached_property
     def votes_NL(self) -> Index:
         """The number of agents whose top-1 a label is."""
-        cases, labels = self.shortlist_NL.shape
-        place_V = (np.arange(cases)[:, None] * labels + self.top_NK)[self.usable_NK]
-        return freeze(np.bincount(place_V, minlength=cases * labels).reshape(cases, labels))
+        return freeze(self.entries.votes())
 
     @cached_property
     def unanimous_N(self) -> Mask:
@@ -204,7 +206,7 @@ class Panel:
     @cached_property
     def ballots(self) -> Ballots:
         """The ballots over the shortlist, for the rules that count places."""
-        return over_shortlist(self.place_NKL, self.usable_NK, self.shortlist_NL)
+        return over_shortlist(self.entries, self.usable_N, self.shortlist_NL)
 
 
 _ARRAYS = (

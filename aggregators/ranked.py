@@ -1,6 +1,7 @@
 """Ranked pairs (Tideman), over a whole batch at once."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aggregators.ballots import Count, blocks
 from aggregators.panel import Panel
@@ -9,6 +10,8 @@ from domains.simplex import Array, Index, Mask
 
 _STRIDE = 8
 """Pairs locked between two looks at which cases are settled."""
+_WORD = 64
+"""Candidates whose reachability one integer holds."""
 
 
 def ranked_pairs(panel: Panel, _: Parameters) -> Array:
@@ -16,60 +19,82 @@ def ranked_pairs(panel: Panel, _: Parameters) -> Array:
     pair against it wins (method.md, Electoral baselines). Equal margins: by the range score (rounded to 12 decimals)
     of the winner, higher first, then of the loser, lower first, then in domain order [N, L].
 
-    A Condorcet winner's pairs all lock whatever else does, so only the cases without one are worked out.
+    A Condorcet winner's pairs all lock whatever else does, so only the cases without one are worked out. There, whoever
+    beats every label outside a set of labels keeps all these pairs, and the others none against the set: only the
+    smallest such set (Smith's) is locked.
     """
     ballots = panel.ballots
-    candidate_NC, margin_NCC = ballots.candidate_NC, ballots.margin_NCC
-    winner_NC = _condorcet(margin_NCC, candidate_NC) & (panel.usable_N[:, None] > 0)
-    open_R = np.flatnonzero(~winner_NC.any(axis=-1) & (panel.usable_N > 0))
-    score_NC = np.round(ballots.gather(panel.pooled_NL), 12)
-    for block in blocks(len(open_R), 4 * margin_NCC[:1].size):
-        rows_B = open_R[block]
-        winner_NC[rows_B] = ~_beaten(margin_NCC[rows_B], score_NC[rows_B], candidate_NC[rows_B])
-    return ballots.share(winner_NC)
+    candidate_CN, margin_CCN = ballots.candidate_CN, ballots.margin_CCN
+    beats_CCN = (margin_CCN > 0) & candidate_CN  # an empty slot is no rival
+    rivals_N = candidate_CN.sum(axis=0, dtype=margin_CCN.dtype) - 1
+    won_CN = beats_CCN.sum(axis=1, dtype=margin_CCN.dtype)
+    winner_CN = candidate_CN & (won_CN == rivals_N) & (panel.usable_N > 0)
+    open_R = np.flatnonzero(~winner_CN.any(axis=0) & (panel.usable_N > 0))
+    for block in blocks(len(open_R), margin_CCN[:, :, :1].size):
+        row_B = open_R[block]
+        smith_CB = _smith(beats_CCN[:, :, row_B], candidate_CN[:, row_B])
+        score_CB = np.round(ballots.gather(panel.pooled_NL, row_B), 12)
+        winner_CN[:, row_B] = _unbeaten(margin_CCN[:, :, row_B], score_CB, smith_CB)
+    return ballots.share(winner_CN)
 
 
-def _condorcet(margin_NCC: Count, candidate_NC: Mask) -> Mask:
-    """The candidate that beats every other one, where there is one [N, C]."""
-    beats_NC = ((margin_NCC > 0) & candidate_NC[:, None, :]).sum(axis=-1)
-    return candidate_NC & (beats_NC == candidate_NC.sum(axis=-1, keepdims=True) - 1)
+def _smith(beats_CCB: Mask, candidate_CB: Mask) -> Mask:
+    """The smallest sets of candidates who each beat every one outside [C, B]."""
+    won_CB = np.where(candidate_CB, beats_CCB.sum(axis=1), -1)
+    smith_CB = candidate_CB & (won_CB == won_CB.max(axis=0))  # whoever beats most is in it
+    while True:
+        wider_CB = smith_CB | (candidate_CB & (smith_CB[:, None] & ~beats_CCB).any(axis=0))
+        if (wider_CB == smith_CB).all():
+            return smith_CB
+        smith_CB = wider_CB
 
 
-def _beaten(margin_BCC: Count, score_BC: Array, candidate_BC: Mask) -> Mask:
-    """The candidates with a locked pair against them, and the empty slots [B, C]."""
-    cases, width = score_BC.shape
-    winner_TB, loser_TB, exists_TB = _in_order(margin_BCC, score_BC)
-    beaten_BC = ~candidate_BC
+def _unbeaten(margin_CCB: Count, score_CB: Array, among_CB: Mask) -> Mask:
+    """The candidates without a locked pair against them, among those given [C, B]."""
+    width, cases = score_CB.shape
+    winner_TB, loser_TB, exists_TB = _in_order(margin_CCB, score_CB, among_CB)
+    unbeaten_BC = among_CB.T.copy()
     open_R = np.arange(cases)
-    reaches_RCC = np.broadcast_to(np.eye(width, dtype=np.bool_), (cases, width, width)).copy()
+    reaches_RCW = np.broadcast_to(_own_bits(width), (cases, width, -(-width // _WORD))).copy()
     for first in range(0, len(exists_TB), _STRIDE):
-        undecided_R = exists_TB[first, open_R] & ((~beaten_BC[open_R]).sum(axis=-1) > 1)  # one unbeaten: it wins
-        open_R, reaches_RCC = open_R[undecided_R], reaches_RCC[undecided_R]
+        undecided_R = exists_TB[first, open_R] & (unbeaten_BC[open_R].sum(axis=-1) > 1)  # one unbeaten: it wins
+        open_R, reaches_RCW = open_R[undecided_R], reaches_RCW[undecided_R]
         for pair in range(first, min(first + _STRIDE, len(exists_TB))):
             loser_R = loser_TB[pair, open_R]
-            locks_R = _lock(reaches_RCC, winner_TB[pair, open_R], loser_R, exists_TB[pair, open_R])
-            beaten_BC[open_R, loser_R] |= locks_R
-    return beaten_BC
+            locks_R = _lock(reaches_RCW, winner_TB[pair, open_R], loser_R, exists_TB[pair, open_R])
+            unbeaten_BC[open_R, loser_R] &= ~locks_R
+    return unbeaten_BC.T
 
 
-def _lock(reaches_RCC: Mask, winner_R: Index, loser_R: Index, exists_R: Mask) -> Mask:
+def _own_bits(width: int) -> NDArray[np.uint64]:
+    """Each candidate reaches itself: bit c of row c [C, W]."""
+    bit_CW = np.zeros((width, -(-width // _WORD)), dtype=np.uint64)
+    slot_C = np.arange(width)
+    bit_CW[slot_C, slot_C // _WORD] = np.uint64(1) << (slot_C % _WORD).astype(np.uint64)
+    return bit_CW
+
+
+def _lock(reaches_RCW: NDArray[np.uint64], winner_R: Index, loser_R: Index, exists_R: Mask) -> Mask:
     """Locks one pair of each case, in place, unless it closes a cycle; which were locked [R]."""
     row_R = np.arange(len(winner_R))
-    beyond_RC = reaches_RCC[row_R, loser_R]
-    locks_R = exists_R & ~beyond_RC[row_R, winner_R]
-    reaches_RCC |= (reaches_RCC[row_R, :, winner_R] & locks_R[:, None])[:, :, None] & beyond_RC[:, None, :]
+    word_RC = reaches_RCW[row_R, :, winner_R // _WORD]
+    joined_RC = (word_RC >> (winner_R % _WORD).astype(np.uint64)[:, None]) & np.uint64(1)  # who reaches the winner
+    locks_R = exists_R & (joined_RC[row_R, loser_R] == 0)
+    reaches_RCW |= (joined_RC * locks_R[:, None])[:, :, None] * reaches_RCW[row_R, loser_R][:, None, :]
     return locks_R
 
 
-def _in_order(margin_BCC: Count, score_BC: Array) -> tuple[Index, Index, Mask]:
+def _in_order(margin_CCB: Count, score_CB: Array, among_CB: Mask) -> tuple[Index, Index, Mask]:
     """The pairs of positive margin in the order of locking, T at most: winner_TB, loser_TB, exists_TB."""
-    cases, width = score_BC.shape
-    rank_BC = (score_BC[:, None, :] > score_BC[:, :, None]).sum(axis=-1)  # 0 the highest score; equal ones alike
-    key_BCC = -margin_BCC.astype(np.int64)
-    for rank_BCC in (rank_BC[:, :, None], width - 1 - rank_BC[:, None, :]):
-        key_BCC = key_BCC * width + rank_BCC
-    key_BP = np.where(margin_BCC > 0, key_BCC, np.iinfo(np.int64).max).reshape(cases, -1)
-    pairs = int((margin_BCC > 0).sum(axis=(1, 2)).max(initial=0))
-    order_TB = key_BP.argsort(axis=-1, kind="stable")[:, :pairs].T  # stable: domain order comes last
-    exists_TB = np.arange(pairs)[:, None] < (margin_BCC > 0).sum(axis=(1, 2))
-    return order_TB // width, order_TB % width, exists_TB
+    cases = score_CB.shape[1]
+    rank_CB = (score_CB[None, :] > score_CB[:, None]).sum(axis=1)  # 0 the highest score; equal ones alike
+    winner_P, loser_P, case_P = np.nonzero((margin_CCB > 0) & among_CB[:, None] & among_CB[None, :])
+    margin_P = margin_CCB[winner_P, loser_P, case_P].astype(np.int64)
+    order_P = np.lexsort((-rank_CB[loser_P, case_P], rank_CB[winner_P, case_P], -margin_P, case_P))  # stable
+    count_B = np.bincount(case_P, minlength=cases)
+    place_P = np.arange(len(case_P)) - np.repeat(count_B.cumsum() - count_B, count_B)
+    winner_TB = np.zeros((int(count_B.max(initial=0)), cases), dtype=np.int64)
+    loser_TB = np.zeros_like(winner_TB)
+    at = place_P, case_P[order_P]
+    winner_TB[at], loser_TB[at] = winner_P[order_P], loser_P[order_P]
+    return winner_TB, loser_TB, np.arange(len(winner_TB))[:, None] < count_B

@@ -84,9 +84,10 @@ def _schema(sheet: Sheet) -> dict[str, Any]:
     Every finding asked about has the same candidates, those with any pair wanted, so that its size grows with the
     findings plus the candidates and not with the pairs; a rank that was not wanted is not read.
     """
-    asked = [set(sheet.wanted_candidates(row)) for row in range(len(sheet.findings.ids))]
-    findings = [key for key, candidates in zip(sheet.findings.ids, asked, strict=True) if candidates]
-    candidates = [key for key in sheet.candidates.ids if any(key in wanted for wanted in asked)]
+    asked_J, asked_M = np.any(sheet.wanted_JM, axis=1), np.any(sheet.wanted_JM, axis=0)
+    findings = [key for key, asked in zip(sheet.findings.ids, asked_J, strict=True) if asked]
+    shown = zip(sheet.candidates.ids, sheet.column_M, strict=True)
+    candidates = [key for key, column in shown if asked_M[column]]
     rank = {"type": "integer", "enum": list(range(RANKS))}
     ranks = _closed(dict.fromkeys(candidates, rank))
     entry = _closed({"finding": {"type": "string", "enum": findings}, "ranks": ranks})

@@ -97,10 +97,10 @@ def count_ranks(cases: Sequence[CaseRanks], labels: int) -> Histograms:
         if case.evidence_JM is not None:
             if case.evidence_JM.shape[-2] != len(case.present_J):
                 raise ValueError("present_J must say of every evidence finding whether it is present")
-            counts_3NL7[0, n] = _count(case.evidence_JM[..., case.present_J, :], case.label_M, labels)
-            counts_3NL7[1, n] = _count(case.evidence_JM[..., ~case.present_J, :], case.label_M, labels)
+            absent_J = np.logical_not(case.present_J).astype(np.int64)
+            counts_3NL7[:2, n] = _count(case.evidence_JM, case.label_M, labels, absent_J)
         if case.context_JM is not None:
-            counts_3NL7[2, n] = _count(case.context_JM, case.label_M, labels)
+            counts_3NL7[2, n] = _count(case.context_JM, case.label_M, labels)[0]
     return Histograms(*counts_3NL7, *step_2N)
 
 
@@ -110,20 +110,23 @@ def _step(rank_JM: RankArray | None) -> Step:
     return Step.ANSWERED if rank_JM.shape[-2] else Step.NOT_NEEDED
 
 
-def _count(rank_JM: RankArray, label_M: Index, labels: int) -> Array:
-    """How often each label has each rank [L, 7]; a pair that was rated S times counts 1/S for each."""
+def _count(rank_JM: RankArray, label_M: Index, labels: int, half_J: Index | None = None) -> Array:
+    """How often each label has each rank among the findings of either half (0 or 1) [2, L, 7]; a pair that was rated S
+    times counts 1/S for each."""
     if rank_JM.ndim not in (2, 3) or rank_JM.shape[-1] != len(label_M):
         raise ValueError("ranks must have one row a finding and one column a label")
     if rank_JM.size and not (rank_JM.min() >= MISSING and rank_JM.max() < RANKS):
         raise ValueError("a rank is 0 to 6, or -1 where it is missing")
-    cell_JM = np.asarray(label_M) * RANKS + rank_JM.astype(np.int64)
+    cell_JM = label_M * RANKS + rank_JM.astype(np.int64)
+    if half_J is not None:
+        cell_JM += (labels * RANKS * half_J)[:, None]
     rated_JM = rank_JM != MISSING
     weight = None
     if rank_JM.ndim == 3:
         share_JM = 1.0 / np.maximum(rated_JM.sum(axis=0), 1)
         weight = np.broadcast_to(share_JM, rank_JM.shape)[rated_JM]
-    counts = np.bincount(cell_JM[rated_JM], weight, minlength=labels * RANKS)
-    return counts.reshape(labels, RANKS).astype(np.float64)
+    counts = np.bincount(cell_JM[rated_JM], weight, minlength=2 * labels * RANKS)
+    return counts.reshape(2, labels, RANKS).astype(np.float64)
 
 
 def replay(histograms: Histograms, maps: Maps) -> Factors:
@@ -148,10 +151,7 @@ def _dot(counts_NL7: Array, weight_7: Array) -> Array:
     Not `@`: BLAS may round a row by where it stands, and then a case would not agree with itself in a batch, nor
     would labels of equal ranks tie.
     """
-    product_NL = np.zeros(counts_NL7.shape[:-1])
-    for rank, weight in enumerate(weight_7):
-        product_NL += counts_NL7[..., rank] * weight
-    return product_NL
+    return np.asarray((counts_NL7 * weight_7).sum(axis=-1))
 
 
 def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> Reverse:
@@ -167,15 +167,7 @@ def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> R
     reverse_N = (likelihood_N & prior_N) | (shortlisted_N & asked_and_answered_N)
     log_joint_NL = np.where(likelihood_N[:, None], factors.log_likelihood_NL, 0.0)
     log_joint_NL += np.where(prior_N[:, None], factors.log_activation_NL, 0.0)
-    return Reverse(
-        _on_shortlist(log_joint_NL / temperature, shortlist_NL, reverse_N),
-        _on_shortlist(factors.log_likelihood_NL, shortlist_NL, likelihood_N),
-        _on_shortlist(factors.log_activation_NL, shortlist_NL, prior_N),
-        reverse_N,
-        likelihood_N,
-        prior_N,
-    )
-
-
-def _on_shortlist(log_weight_NL: Array, shortlist_NL: Mask, exists_N: Mask) -> Array:
-    return log_normalise(np.where(shortlist_NL & exists_N[:, None], log_weight_NL, -np.inf))
+    exists_3N = np.stack([reverse_N, likelihood_N, prior_N])
+    log_weight_3NL = np.stack([log_joint_NL / temperature, factors.log_likelihood_NL, factors.log_activation_NL])
+    log_3NL = log_normalise(np.where(shortlist_NL & exists_3N[..., None], log_weight_3NL, -np.inf))
+    return Reverse(*log_3NL, *exists_3N)

@@ -17,7 +17,7 @@ from anchor.ordinal import RANKS
 from domains.case import fold
 from domains.errors import Unreadable
 from domains.reading import Found, Names, Pairs, find_answer, has_member, member, number, only_member
-from domains.simplex import Mask
+from domains.simplex import Mask, freeze
 
 PARSER = "ranks-1"
 """Version of the reading below; part of every stored reply's key."""
@@ -113,7 +113,7 @@ class Sheet:
         rank_JM[~self.wanted_JM] = MISSING
         if (rank_JM == MISSING).all():
             raise Unreadable('its "ratings" hold no whole number 0 to 6 for any pair that was asked for.')
-        return Ranks(rank_JM)
+        return Ranks(freeze(rank_JM))
 
 
 class _Reader:

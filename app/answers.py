@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from agents.answer import Answer
 from agents.personas import has_exemplars
 from aggregators import JUDGES
 from aggregators import decision as aggregation
@@ -68,7 +67,7 @@ def write_decision(decision_id: str, hearing: Hearing, ruling: Ruling, total_ms:
     decided = ruling.decided[inquiry.aggregator]
     abstained = bool(ruling.abstained_N[0])
     deviations = degraded(hearing, ruling)
-    answers = _answers(hearing)
+    answers = hearing.answers
     return Decision(
         status="degraded" if deviations or ruling.fate.status == "degraded" else "complete",
         id=decision_id,
@@ -105,7 +104,7 @@ def agent_states(hearing: Hearing, panel: Panel | None) -> list[AgentAnswer]:
     names = hearing.inquiry.domain.label_names
     measured = _measured(panel, hearing) if panel is not None and panel.anchored_N[0] else {}
     return [
-        agent_state(agent.name, outcome, names).model_copy(update=measured.get(place, {}))
+        AgentAnswer(agent=agent.name, **stated(outcome, outcome.value, names), **measured.get(place, {}))
         for place, (agent, outcome) in enumerate(zip(hearing.inquiry.agents, hearing.forward, strict=True))
     ]
 
@@ -116,14 +115,15 @@ def agent_state(name: str, outcome: Outcome[Posterior], names: tuple[str, ...]) 
 
 
 def _measured(panel: Panel, hearing: Hearing) -> dict[int, dict[str, Any]]:
-    weight_K = weight_NK(panel, hearing.inquiry.parameters.tau)[0]
-    js_K = panel.divergence_NK[0]
-    usable = np.flatnonzero(panel.usable_NK[0])
+    weight_K = weight_NK(panel, hearing.inquiry.parameters.tau)[0].tolist()
+    js_K = panel.divergence_NK[0].tolist()
+    usable = [place for place, there in enumerate(panel.usable_NK[0].tolist()) if there]
+    compared = [js_K[place] for place in usable]
     return {
-        int(place): {
-            "js": float(js_K[place]),
-            "rank": 1 + int((js_K[usable] < js_K[place]).sum()),
-            "weight": float(weight_K[place]),
+        place: {
+            "js": js_K[place],
+            "rank": 1 + sum(other < js_K[place] for other in compared),
+            "weight": weight_K[place],
         }
         for place in usable
     }
@@ -183,7 +183,7 @@ def lost(hearing: Hearing, fate: Fate) -> list[str]:
     """Which questions got no answer, and what that does to those that did."""
     asked = zip(hearing.inquiry.agents, hearing.forward, strict=True)
     entered = entries(fate, [agent.name for agent, outcome in asked if outcome.value is None])
-    if any(_late(outcome) for outcome in outcomes(hearing)):
+    if any(_late(outcome) for outcome in hearing.outcomes):
         entered.append("deadline")
     if any(_late(outcome) for outcome in hearing.forward):
         entered.append("survivors_biased")
@@ -195,7 +195,7 @@ def _late(outcome: Outcome[Any]) -> bool:
 
 
 def _upstream_deviations(hearing: Hearing) -> list[str]:
-    answers = _answers(hearing)
+    answers = hearing.answers
     steps = hearing.steps.values()
     parameters = {parameter for answer in answers for parameter in answer.deviations}
     parameters |= {parameter for step in steps for parameter in step.deviations}
@@ -218,24 +218,15 @@ def questions(hearing: Hearing) -> dict[str, Outcome[Any]]:
     }
 
 
-def outcomes(hearing: Hearing) -> list[Outcome[Any]]:
-    """What became of every question asked."""
-    return list(questions(hearing).values())
-
-
 def simulated(hearing: Hearing) -> bool:
     """Whether a simulated model gave any of the answers."""
-    answers = any(answer.stand_in for answer in _answers(hearing))
+    answers = any(answer.stand_in for answer in hearing.answers)
     return answers or any(step.stand_in for step in hearing.steps.values())
-
-
-def _answers(hearing: Hearing) -> list[Answer[Any]]:
-    return [answer for outcome in outcomes(hearing) for answer in outcome.answers]
 
 
 def usage(hearing: Hearing) -> Usage:
     """Requests made now and what they cost; replies kept from before cost nothing, unknown stays unknown."""
-    costs = [cost for outcome in outcomes(hearing) for cost in outcome.costs]
+    costs = [cost for outcome in hearing.outcomes for cost in outcome.costs]
     return Usage(
         calls=sum(cost.requests for cost in costs),
         prompt_tokens=_total(cost.usage.prompt for cost in costs),

@@ -1,8 +1,8 @@
 """Asks one question and tells what became of it: an `Outcome` that never raises into its siblings, with its cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agents.answer import Answer
 from agents.backbone import Backbone
@@ -36,10 +36,16 @@ class Outcome(Generic[T]):
     costs: tuple[Cost, ...] = ()
 
 
-async def ask(backbone: Backbone, question: Question[T], terms: Terms) -> Outcome[T]:
-    """What a backbone makes of a question, on these terms."""
+def recall(backbone: Backbone, key: Hashable) -> Outcome[Any] | None:
+    """What a backbone answered lately to the question of that key (`Backbone.recall`), if it did."""
+    answer = backbone.recall(key)
+    return None if answer is None else Outcome(answer.value, (answer,), costs=(Cost(),))
+
+
+async def ask(backbone: Backbone, question: Question[T], terms: Terms, key: Hashable = None) -> Outcome[T]:
+    """What a backbone makes of a question, on these terms; it can be recalled by `key`."""
     try:
-        answer = await backbone.ask(question, terms.deadline, lane=terms.lane, purse=terms.purse)
+        answer = await backbone.ask(question, terms.deadline, lane=terms.lane, purse=terms.purse, key=key)
     except AskFailed as failure:
         cost = _cost(backbone, failure.requests, Usage(*failure.tokens))
         return Outcome(None, failure=failure, costs=(cost,))
@@ -48,11 +54,17 @@ async def ask(backbone: Backbone, question: Question[T], terms: Terms) -> Outcom
 
 
 async def ask_ranks(
-    backbone: Backbone, question: Callable[[Mask], Question[Ranks]], wanted_JM: Mask, terms: Terms
+    backbone: Backbone,
+    question: Callable[[Mask], Question[Ranks]],
+    wanted_JM: Mask,
+    terms: Terms,
+    key: Hashable = None,
 ) -> Outcome[Ranks]:
     """The ranks of the pairs wanted; those that the first answer leaves out are asked for again once (method.md, The
-    reverse posterior). `question` makes the question for some of the pairs."""
-    first = await ask(backbone, question(wanted_JM), terms)
+    reverse posterior). `question` makes the question for some of the pairs;
+    `key` is that of the first one."""
+    known = None if key is None else recall(backbone, key)
+    first = known or await ask(backbone, question(wanted_JM), terms, key)
     if first.value is None or first.answers[0].amended:
         return first
     missing_JM = first.value.missing_JM & wanted_JM

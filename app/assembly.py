@@ -36,12 +36,12 @@ def as_it_is(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
 
 @asynccontextmanager
 async def open_council(
-    settings: Settings, stand_in_transport: Wrap = as_it_is, observer: Observer = NOBODY
+    settings: Settings, stand_in_transport: Wrap = as_it_is, observer: Observer = NOBODY, processes: int = 1
 ) -> AsyncIterator[Council]:
     """The council for the life of a process; its transports and stores close with it.
 
     `stand_in_transport` may put another transport before that of the stand-in in this process. `observer` is told what
-    happens at the doors to the models.
+    happens at the doors to the models. Of `processes` that serve, this is one.
 
     Raises:
         BadInput: a setting that cannot be used.
@@ -59,7 +59,7 @@ async def open_council(
         backbones: dict[str, Backbone] = {}
         for name, backbone_settings in declared.items():
             transport = await stack.enter_async_context(transport_for(backbone_settings, catalogue, stand_in_transport))
-            limits = open_limits(name, backbone_settings, redis, observer)
+            limits = open_limits(name, backbone_settings, redis, observer, processes)
             stack.push_async_callback(limits.close)
             start = starting_dialect(profile_path(settings.profiles_dir, name), name, backbone_settings)
             backbones[name] = Backbone(

@@ -7,12 +7,12 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx
 
 from app import calls
-from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Lines, Members
+from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
 from app.jobs.schemas import ENDED, BatchCase, BatchReport, Job
 from app.schemas.aggregate import AggregateAnswer, OwnCase
 from app.schemas.catalogue import AggregatorEntry, AnchorEntry, BackboneEntry, DomainAnswer, DomainSummary
 from app.schemas.decide import CaseBody, Decision
-from evaluation.records import Record, decode_record
+from evaluation.records import Record
 
 T = TypeVar("T")
 
@@ -36,6 +36,13 @@ class AsyncClient:
     ) -> Decision:
         """See `Client.decide`."""
         return await self._send(calls.decide(case, options, idempotency_key))
+
+    async def stream(self, case: CaseBody | Members, **options: Unpack[DecideOptions]) -> AsyncIterator[Event]:
+        """See `Client.stream`."""
+        told = Told()
+        async for line in self._lines(calls.told(case, options)):
+            if (event := told.feed(line)) is not None:
+                yield event
 
     async def aggregate(
         self, labels: Sequence[str], cases: Iterable[OwnCase | Members], **options: Unpack[AggregateOptions]
@@ -63,9 +70,10 @@ class AsyncClient:
 
     async def follow(self, job_id: str) -> AsyncIterator[Job]:
         """See `Client.follow`."""
-        async for line in self._lines(f"/batch/{job_id}/events"):
+        call = calls.events(job_id)
+        async for line in self._lines(call):
             if line.startswith(calls.DATA):
-                yield calls.read_job(line.removeprefix(calls.DATA))
+                yield call.read(line.removeprefix(calls.DATA))
 
     async def wait(self, job_id: str) -> Job:
         """See `Client.wait`."""
@@ -77,10 +85,9 @@ class AsyncClient:
 
     async def results(self, job_id: str) -> AsyncIterator[Record]:
         """See `Client.results`."""
-        number = 0
-        async for line in self._lines(f"/batch/{job_id}/results"):
-            number += 1
-            yield decode_record(line, f"result {number}")
+        call = calls.results(job_id)
+        async for line in self._lines(call):
+            yield call.read(line)
 
     async def report(self, job_id: str) -> BatchReport:
         """See `Client.report`."""
@@ -120,8 +127,10 @@ class AsyncClient:
             raise calls.refusal(answer)
         return call.read(answer.content)
 
-    async def _lines(self, path: str) -> AsyncIterator[bytes]:
-        async with self._http.stream("GET", path, timeout=calls.STREAM) as answer:
+    async def _lines(self, call: Call[Any]) -> AsyncIterator[bytes]:
+        async with self._http.stream(
+            call.method, call.path, content=call.body, headers=call.headers, timeout=calls.STREAM
+        ) as answer:
             if not answer.is_success:
                 await answer.aread()
                 raise calls.refusal(answer)

@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypedDict, TypeVar
 
 import httpx
@@ -17,14 +17,15 @@ from app.access.origins import is_loopback
 from app.jobs.schemas import BatchCase, BatchReport, Job
 from app.schemas.aggregate import AggregateAnswer, AggregateParams, OwnCase
 from app.schemas.catalogue import AggregatorEntry, AnchorEntry, BackboneEntry, DomainAnswer, DomainSummary
-from app.schemas.decide import AbstainBelow, CaseBody, DecideParams, Decision
+from app.schemas.decide import AbstainBelow, AgentAnswer, AnchorAnswer, CaseBody, DecideParams, Decision
 from domains.errors import CrosspathError, Fault
+from evaluation.records import Record, decode_record
 
 T = TypeVar("T")
 Members = Mapping[str, Any]
 
-DATA = b"data: "
-"""What the payload of a server-sent event begins with."""
+EVENT, DATA = b"event: ", b"data: "
+"""What the name and the payload of a server-sent event begin with."""
 LOCAL = "http://127.0.0.1:8000"
 URL, KEY = "CROSSPATH_URL", "CROSSPATH_API_KEY"
 TIMEOUT_S = 180.0
@@ -91,18 +92,21 @@ class NotUnderstood(CrosspathError):
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request, and how its answer is read. `again` is the Idempotency-Key it is sent with, if any."""
+    """One request, and how its answer is read; one that is answered bit by bit, how each is. `again` is the
+    Idempotency-Key it is sent with, `accept` the content type asked for, if any."""
 
     method: Literal["GET", "POST", "DELETE"]
     path: str
     read: Callable[[bytes], T]
     body: bytes | None = None
     again: str | None = None
+    accept: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers that this request has of its own."""
         own = {"Content-Type": "application/json"} if self.body is not None else {}
+        own |= {"Accept": self.accept} if self.accept else {}
         return own | ({"Idempotency-Key": self.again} if self.again else {})
 
 
@@ -121,7 +125,7 @@ def reader(kind: type[T]) -> Callable[[bytes], T]:
     return read
 
 
-read_job = reader(Job)
+_read_job = reader(Job)
 _read_decision = reader(Decision)
 _read_aggregated = reader(AggregateAnswer)
 _read_report = reader(BatchReport)
@@ -129,9 +133,52 @@ _read_record = reader(dict[str, Any])
 _read_jobs = reader(list[Job])
 
 
+def _read_result(line: bytes) -> Record:
+    return decode_record(line, "a result")
+
+
+Event = AgentAnswer | AnchorAnswer | Decision
+"""What is told while a decision is made; the decision is the last."""
+_READ_EVENT: Mapping[bytes, Callable[[bytes], Event]] = {
+    b"agent": reader(AgentAnswer),
+    b"anchor": reader(AnchorAnswer),
+    b"decision": _read_decision,
+}
+
+
 def decide(case: CaseBody | Members, options: DecideOptions, again: str | None) -> Call[Decision]:
     """`POST /decide`."""
     return Call("POST", "/decide", _read_decision, to_json({"case": case, **options}), again)
+
+
+def told(case: CaseBody | Members, options: DecideOptions) -> Call[Decision]:
+    """`POST /decide`, answered as events."""
+    return replace(decide(case, options, None), accept="text/event-stream")
+
+
+class Told:
+    """Lines of a decision's events as they come, as what each says: an agent's answer, the anchor, the decision."""
+
+    def __init__(self) -> None:
+        self._kind = b""
+
+    def feed(self, line: bytes) -> Event | None:
+        """What this line completes, if anything.
+
+        Raises:
+            Refusal: it is the problem that stands in the decision's place.
+            NotUnderstood: the service is of another version.
+        """
+        if line.startswith(EVENT):
+            self._kind = line.removeprefix(EVENT)
+        if not line.startswith(DATA):
+            return None
+        content = line.removeprefix(DATA)
+        if self._kind == b"problem":
+            problem = _read_record(content)
+            raise Refusal(problem.get("status", 503), problem)
+        read = _READ_EVENT.get(self._kind)
+        return None if read is None else read(content)
 
 
 def aggregate(
@@ -145,12 +192,22 @@ def aggregate(
 def batch(cases: Iterable[BatchCase | Members] | str, options: BatchOptions, again: str | None) -> Call[Job]:
     """`POST /batch`; a text is the name of a data set that the service has."""
     given = {"dataset": cases} if isinstance(cases, str) else {"cases": list(cases)}
-    return Call("POST", "/batch", read_job, to_json({**given, **options}), again)
+    return Call("POST", "/batch", _read_job, to_json({**given, **options}), again)
 
 
 def job(job_id: str) -> Call[Job]:
     """`GET /batch/{id}`."""
-    return Call("GET", f"/batch/{job_id}", read_job)
+    return Call("GET", f"/batch/{job_id}", _read_job)
+
+
+def events(job_id: str) -> Call[Job]:
+    """`GET /batch/{id}/events`."""
+    return Call("GET", f"/batch/{job_id}/events", _read_job)
+
+
+def results(job_id: str) -> Call[Record]:
+    """`GET /batch/{id}/results`."""
+    return Call("GET", f"/batch/{job_id}/results", _read_result)
 
 
 def jobs() -> Call[list[Job]]:
@@ -160,7 +217,7 @@ def jobs() -> Call[list[Job]]:
 
 def cancel(job_id: str) -> Call[Job]:
     """`DELETE /batch/{id}`."""
-    return Call("DELETE", f"/batch/{job_id}", read_job)
+    return Call("DELETE", f"/batch/{job_id}", _read_job)
 
 
 def report(job_id: str) -> Call[BatchReport]:

@@ -11,18 +11,19 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx
 
 from app import calls
-from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Lines, Members
+from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
 from app.jobs.schemas import ENDED, BatchCase, BatchReport, Job
 from app.schemas.aggregate import AggregateAnswer, OwnCase
 from app.schemas.catalogue import AggregatorEntry, AnchorEntry, BackboneEntry, DomainAnswer, DomainSummary
 from app.schemas.decide import CaseBody, Decision
-from evaluation.records import Record, decode_record
+from evaluation.records import Record
 
 T = TypeVar("T")
 
 
 class Client:
-    """Asks a running service; each method is one request, but for `follow`, `results` and `wait`.
+    """Asks a running service; each method is one request, but for `wait`. `stream`, `follow` and `results` yield
+    what comes while it comes.
 
     The address is `base_url`, else the variable CROSSPATH_URL, else http://127.0.0.1:8000; the key `api_key`, else
     CROSSPATH_API_KEY, else none. `transport` takes the place of httpx's own.
@@ -47,6 +48,18 @@ class Client:
             Refusal: the input cannot be used (422, with `faults`), or too few agents answered (503).
         """
         return self._send(calls.decide(case, options, idempotency_key))
+
+    def stream(self, case: CaseBody | Members, **options: Unpack[DecideOptions]) -> Iterator[Event]:
+        """One case, told while it is decided: each agent's answer as it comes, the anchor, and last the decision.
+        To stop listening ends the work.
+
+        Raises:
+            Refusal: as `decide`.
+        """
+        told = Told()
+        for line in self._lines(calls.told(case, options)):
+            if (event := told.feed(line)) is not None:
+                yield event
 
     def aggregate(
         self, labels: Sequence[str], cases: Iterable[OwnCase | Members], **options: Unpack[AggregateOptions]
@@ -74,9 +87,10 @@ class Client:
 
     def follow(self, job_id: str) -> Iterator[Job]:
         """The job each time it has come further, until it has ended or the service stops."""
-        for line in self._lines(f"/batch/{job_id}/events"):
+        call = calls.events(job_id)
+        for line in self._lines(call):
             if line.startswith(calls.DATA):
-                yield calls.read_job(line.removeprefix(calls.DATA))
+                yield call.read(line.removeprefix(calls.DATA))
 
     def wait(self, job_id: str) -> Job:
         """The job when it has ended, however that was: see its `state` and `cause`."""
@@ -89,8 +103,9 @@ class Client:
     def results(self, job_id: str) -> Iterator[Record]:
         """Each result in case order, as soon as it is there, to the end of the job. One that was cancelled or stopped
         has fewer results than cases."""
-        for number, line in enumerate(self._lines(f"/batch/{job_id}/results"), 1):
-            yield decode_record(line, f"result {number}")
+        call = calls.results(job_id)
+        for line in self._lines(call):
+            yield call.read(line)
 
     def report(self, job_id: str) -> BatchReport:
         """The evaluation of the results so far, of cases with gold labels."""
@@ -130,8 +145,10 @@ class Client:
             raise calls.refusal(answer)
         return call.read(answer.content)
 
-    def _lines(self, path: str) -> Iterator[bytes]:
-        with self._http.stream("GET", path, timeout=calls.STREAM) as answer:
+    def _lines(self, call: Call[Any]) -> Iterator[bytes]:
+        with self._http.stream(
+            call.method, call.path, content=call.body, headers=call.headers, timeout=calls.STREAM
+        ) as answer:
             if not answer.is_success:
                 answer.read()
                 raise calls.refusal(answer)

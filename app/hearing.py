@@ -5,11 +5,14 @@ Every question is a task that ends in an `Outcome` and never raises into its sib
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from agents.answer import Answer
 from agents.backbone import Backbone
 from agents.deadline import Deadline
 from agents.metering import Terms
@@ -17,7 +20,7 @@ from agents.personas import GENERIC, PERSONAS, Persona, forward_question
 from aggregators.judges import judge_question
 from aggregators.verdict import Verdict
 from anchor.network import CaseRanks, RankArray
-from app.asking import Outcome, ask
+from app.asking import Outcome, ask, recall
 from app.elicitation.step import Step, take_step
 from app.inquiry import Agent, Inquiry
 from domains.case import KINDS, Kind
@@ -37,6 +40,18 @@ class Hearing:
     steps: dict[Kind, Step]
     forward_ms: float
     reverse_ms: float
+
+    @cached_property
+    def outcomes(self) -> list[Outcome[Any]]:
+        """What became of every question asked."""
+        steps = (step.outcome for step in self.steps.values())
+        beside = [outcome for outcome in (self.generic, *steps, *self.verdicts.values()) if outcome is not None]
+        return [*self.forward, *beside]
+
+    @cached_property
+    def answers(self) -> list[Answer[Any]]:
+        """Every answer that was given."""
+        return [answer for outcome in self.outcomes for answer in outcome.answers]
 
     @property
     def usable(self) -> int:
@@ -82,21 +97,31 @@ async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_
     everything = tuple(range(len(inquiry.domain.labels)))
     whole = len(everything) <= inquiry.whole_set
 
+    def key(persona: Persona) -> Hashable:
+        return inquiry.domain, inquiry.domain.case_seed(inquiry.case), persona
+
     async def forward_asked(persona: Persona, backbone: Backbone) -> Outcome[Posterior]:
         question = forward_question(inquiry.domain, inquiry.case, persona)
-        return await ask(backbone, question, _terms(inquiry, deadline))
+        return await ask(backbone, question, _terms(inquiry, deadline), key(persona))
 
     async def heard(agent: Agent) -> Outcome[Posterior]:
         outcome = await forward_asked(agent.persona, agent.backbone)
         audience.agent_answered(inquiry, agent, outcome)
         return outcome
 
+    def known(agent: Agent) -> Outcome[Posterior] | None:
+        outcome = recall(agent.backbone, key(agent.persona))
+        if outcome:
+            audience.agent_answered(inquiry, agent, outcome)
+        return outcome
+
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(heard(agent)) for agent in inquiry.agents]
+        asking = _Asking(group, heard)
+        asked = [known(agent) or asking.begin(agent) for agent in inquiry.agents]
         neutral = PERSONAS[GENERIC]
         asked_generic = group.create_task(forward_asked(neutral, inquiry.backbone)) if generic_asked else None
         beside = group.create_task(_elicit(inquiry, kinds, everything, deadline)) if whole else None
-        forward = tuple([await task for task in asked])
+        forward = tuple([each if isinstance(each, Outcome) else await each for each in asked])
         forward_ms = _milliseconds(started)
         label_M = everything if whole else _shortlist(forward)
         judges = inquiry.judges
@@ -107,11 +132,32 @@ async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_
             beside = None
         if inquiry.skip_unanimous and len({outcome.value.label_M[0] for outcome in forward if outcome.value}) == 1:
             judges = ()
-        judging = group.create_task(_judge(inquiry, judges, forward, deadline))
+        judging = group.create_task(_judge(inquiry, judges, forward, deadline)) if judges else None
         steps, reverse_ms = await (beside or _elicit(inquiry, kinds, label_M, deadline))
         generic = await asked_generic if asked_generic else None
-        verdicts = await judging
+        verdicts = await judging if judging else {}
     return Hearing(inquiry, forward, generic, verdicts, label_M, steps, forward_ms, reverse_ms if kinds else 0.0)
+
+
+class _Asking:
+    """Asks agents, all at once. Where `warm_prefix` is set, a backbone's other agents wait until it has answered the
+    first, and with it keeps the prefix that their prompts share."""
+
+    def __init__(self, group: asyncio.TaskGroup, heard: Callable[[Agent], Coroutine[Any, Any, Outcome[Posterior]]]):
+        self._group, self._heard = group, heard
+        self._first: dict[str, asyncio.Task[Outcome[Posterior]]] = {}
+
+    def begin(self, agent: Agent) -> "asyncio.Task[Outcome[Posterior]]":
+        """The agent's answer, to come."""
+        first = self._first.get(agent.backbone.name)
+        if first is not None and agent.backbone.settings.warm_prefix:
+            return self._group.create_task(self._after(first, agent))
+        task = self._group.create_task(self._heard(agent))
+        return self._first.setdefault(agent.backbone.name, task) if first is None else task
+
+    async def _after(self, first: "asyncio.Task[Outcome[Posterior]]", agent: Agent) -> Outcome[Posterior]:
+        await asyncio.wait((first,))
+        return await self._heard(agent)
 
 
 def _shortlist(forward: Sequence[Outcome[Posterior]]) -> tuple[int, ...]:

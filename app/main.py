@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from app import __version__
+from app.access.door import Door
 from app.access.gates import open_gates
 from app.access.guard import Guard, Rules
 from app.access.headers import SecurityHeaders
@@ -22,7 +23,7 @@ from app.jobs.reports import open_reports
 from app.memory import settled_memory
 from app.metrics import Metrics
 from app.openapi import describe
-from app.problems import Refused, field_path, for_error, problem
+from app.problems import Refused, for_error, parameter_path, problem
 from app.records.keeping import open_records
 from app.request_log import RequestLog
 from app.routes import aggregate, batch, catalogue, decide, decisions, docs, health
@@ -30,21 +31,25 @@ from app.routes import metrics as metrics_route
 from app.settings import Settings, load_settings
 from app.watching import watch_service
 from app.web import pages
+from app.worker import ALONE, Worker
 from domains.errors import BadInput, Fault, NoQuorum
 
 
-def create_app(settings: Settings | None = None, stand_in_transport: Wrap = as_it_is) -> FastAPI:
-    """The service. `stand_in_transport` may put another transport before that of the stand-in in this process."""
+def create_app(
+    settings: Settings | None = None, stand_in_transport: Wrap = as_it_is, worker: Worker = ALONE
+) -> FastAPI:
+    """The service, or one `worker` of it. `stand_in_transport` may put another transport before that of the stand-in in
+    this process."""
     settings = settings or load_settings()
-    metrics = Metrics()
+    metrics = Metrics(worker.name)
     rules = Rules(read_keys(settings.api_keys), settings.allowed_hosts, settings.allow_open)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with (
-            open_council(settings, stand_in_transport, metrics) as council,
+            open_council(settings, stand_in_transport, metrics, worker.of) as council,
             open_records(settings.records_file, settings.records_days, metrics.record_lost) as app.state.records,
-            open_jobs(council, settings) as app.state.jobs,
+            open_jobs(council, settings, worker.of) as app.state.jobs,
             open_answers(settings, council.redis) as app.state.answers,
             open_reports(settings.calibrations_dir) as app.state.reports,
         ):
@@ -79,6 +84,7 @@ def create_app(settings: Settings | None = None, stand_in_transport: Wrap = as_i
     describe(app)
     # Added last is met first.
     app.add_middleware(QuotaKeeper, quota=Quota(settings.owner_requests_per_minute, settings.owner_concurrency))
+    app.add_middleware(Door, path="/decide", admission=gates.decisions, patience_s=settings.deadline_s)
     app.add_middleware(Guard, rules=rules)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(ClosingConnections, stopping=gates.stopping)
@@ -110,4 +116,4 @@ async def _framework(request: Request, error: Exception) -> Response:
 async def _parameters(request: Request, error: Exception) -> Response:
     """A parameter of the path or the query; the framework's own answer would repeat it."""
     assert isinstance(error, RequestValidationError)
-    return for_error(BadInput([Fault(field_path(each["loc"][1:]), each["msg"]) for each in error.errors()]))
+    return for_error(BadInput([Fault(parameter_path(each["loc"][1:]), each["msg"]) for each in error.errors()]))

@@ -5,6 +5,7 @@ and numbers only.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -32,29 +33,67 @@ BREAKER_STATES: tuple[State, ...] = ("closed", "half_open", "open")
 Read = Callable[[], Mapping[str, float]]
 """A gauge that is read when it is asked for: what it counts, by label."""
 
+M = TypeVar("M", Counter, Histogram)
+
+
+class Children(Generic[M]):
+    """A metric whose children are kept by their labels: to look one up through the metric itself takes longer than to
+    count, and a decision counts some fifty times."""
+
+    def __init__(self, metric: M) -> None:
+        self._metric: M = metric
+        self._known: dict[tuple[str | int, ...], M] = {}
+
+    def labels(self, *values: str | int) -> M:
+        """The child with these labels."""
+        child = self._known.get(values)
+        if child is None:
+            child = self._known[values] = self._metric.labels(*values)
+        return child
+
+
+class _OneWorkers(CollectorRegistry):
+    """A registry of one of several workers: its name stands on every sample, so that those who answer in turn at the
+    same address are not taken for one."""
+
+    def __init__(self, registry: CollectorRegistry, worker: str) -> None:
+        super().__init__()
+        self._counted, self._worker = registry, worker
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric."""
+        for metric in self._counted.collect():
+            metric.samples = [each._replace(labels={**each.labels, "worker": self._worker}) for each in metric.samples]
+            yield metric
+
 
 class Metrics(Clerk):
     """Counts what it is told: what the council does (a `Clerk`) and what happens at each door (an `Observer`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, worker: str = "") -> None:
+        self._worker = worker
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         GCCollector(registry)
-        self._decisions = Counter(
-            "crosspath_decisions",
-            "Decisions by status: complete, degraded, failed (too few agents), refused (not complete as required)",
-            ("status", "aggregator", "backbone"),
-            registry=registry,
+        self._decisions = Children(
+            Counter(
+                "crosspath_decisions",
+                "Decisions by status: complete, degraded, failed (too few agents), refused (not complete as required)",
+                ("status", "aggregator", "backbone"),
+                registry=registry,
+            )
         )
         self._degraded = Counter(
             "crosspath_degraded", "Entries of `degraded`, by the word before the colon", ("entry",), registry=registry
         )
-        self._seconds = Histogram(
-            "crosspath_decision_seconds",
-            "From the first question to the answer",
-            ("status",),
-            buckets=SECONDS,
-            registry=registry,
+        self._seconds = Children(
+            Histogram(
+                "crosspath_decision_seconds",
+                "From the first question to the answer",
+                ("status",),
+                buckets=SECONDS,
+                registry=registry,
+            )
         )
         self._lost = Counter(
             "crosspath_agent_failures",
@@ -62,11 +101,13 @@ class Metrics(Clerk):
             ("asked", "cause"),
             registry=registry,
         )
-        self._attempts = Counter(
-            "crosspath_upstream_attempts",
-            "Requests sent, by what came of them (ok: a reply came)",
-            ("backbone", "outcome"),
-            registry=registry,
+        self._attempts = Children(
+            Counter(
+                "crosspath_upstream_attempts",
+                "Requests sent, by what came of them (ok: a reply came)",
+                ("backbone", "outcome"),
+                registry=registry,
+            )
         )
         self._retries = Counter(
             "crosspath_upstream_retries",
@@ -80,26 +121,32 @@ class Metrics(Clerk):
             ("backbone",),
             registry=registry,
         )
-        self._upstream_seconds = Histogram(
-            "crosspath_upstream_seconds", "One request's time", ("backbone",), buckets=SECONDS, registry=registry
+        self._upstream_seconds = Children(
+            Histogram(
+                "crosspath_upstream_seconds", "One request's time", ("backbone",), buckets=SECONDS, registry=registry
+            )
         )
-        self._admission_seconds = Histogram(
-            "crosspath_upstream_wait_seconds",
-            "Time that a request waited for its slot",
-            ("backbone", "lane"),
-            buckets=SECONDS,
-            registry=registry,
+        self._admission_seconds = Children(
+            Histogram(
+                "crosspath_upstream_wait_seconds",
+                "Time that a request waited for its slot",
+                ("backbone", "lane"),
+                buckets=SECONDS,
+                registry=registry,
+            )
         )
-        self._questions = Counter(
-            "crosspath_questions",
-            "Questions by where the answer came from: model, cache, or none",
-            ("backbone", "answered"),
-            registry=registry,
+        self._questions = Children(
+            Counter(
+                "crosspath_questions",
+                "Questions by where the answer came from: model, cache, or none",
+                ("backbone", "answered"),
+                registry=registry,
+            )
         )
-        self._tokens = Counter("crosspath_tokens", "Tokens spent", ("backbone", "kind"), registry=registry)
-        self._dollars = Counter("crosspath_cost_usd", "US dollars spent", ("backbone",), registry=registry)
-        self._unknown = Counter(
-            "crosspath_cost_unknown", "Questions whose cost is not known", ("backbone",), registry=registry
+        self._tokens = Children(Counter("crosspath_tokens", "Tokens spent", ("backbone", "kind"), registry=registry))
+        self._dollars = Children(Counter("crosspath_cost_usd", "US dollars spent", ("backbone",), registry=registry))
+        self._unknown = Children(
+            Counter("crosspath_cost_unknown", "Questions whose cost is not known", ("backbone",), registry=registry)
         )
         self._breaker_opened = Counter(
             "crosspath_breaker_changes", "Changes of a breaker into a state", ("backbone", "state"), registry=registry
@@ -108,13 +155,13 @@ class Metrics(Clerk):
             "crosspath_records_lost", "Decision records that could not be kept", registry=registry
         )
         self._jobs = Gauge("crosspath_jobs", "Batch jobs that have not ended", ("state",), registry=registry)
-        self._requests = Counter(
-            "crosspath_http_requests", "Requests answered", ("method", "route", "status"), registry=registry
+        self._requests = Children(
+            Counter("crosspath_http_requests", "Requests answered", ("method", "route", "status"), registry=registry)
         )
 
     def exposition(self) -> bytes:
         """Everything, in Prometheus' text format."""
-        return generate_latest(self.registry)
+        return generate_latest(_OneWorkers(self.registry, self._worker) if self._worker else self.registry)
 
     def watch(self, name: str, description: str, label: str, read: Read, *, counter: bool = False) -> None:
         """Add a gauge, or a counter that somebody else keeps, that is read whenever the metrics are."""

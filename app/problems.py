@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problem bodies: one table from what went wrong to a status code.
 
-No body repeats what the caller sent: field paths keep only names that look like names.
+No body repeats what the caller sent: a field's path keeps the names of our own members, and the places in lists.
 """
 
 import re
@@ -11,6 +11,7 @@ import orjson
 from fastapi import Response
 from pydantic import ValidationError
 
+from app.schemas.common import Body
 from domains.errors import BadInput, Fault, NoQuorum, NotFound
 
 MEDIA_TYPE = "application/problem+json"
@@ -77,14 +78,26 @@ def for_error(error: BadInput | NoQuorum | Refused) -> Response:
 
 
 def validation_faults(error: ValidationError) -> list[Fault]:
-    """What pydantic found wrong, without any of the input: a member's name is kept only if it looks like one."""
+    """What pydantic found wrong, without any of the input."""
     return [
-        Fault(field_path(detail["loc"]), detail["msg"])
+        Fault(member_path(detail["loc"]), detail["msg"])
         for detail in error.errors(include_input=False, include_context=False, include_url=False)
     ]
 
 
-def field_path(location: Sequence[str | int]) -> str:
-    """`case.evidence.3.id` from a location; anything that might be content becomes `?`."""
+def member_path(location: Sequence[str | int]) -> str:
+    """`case.evidence.3.id` from a location in a body. A member that no body of ours has becomes `?`, whatever it looks
+    like: somebody's name or date of birth may have been written where a member's name belongs."""
+    ours = _members(Body)
+    return ".".join(str(part) if isinstance(part, int) or part in ours else "?" for part in location)
+
+
+def parameter_path(location: Sequence[str | int]) -> str:
+    """The name of a parameter of the path, the query or the headers; these are declared, and so are ours."""
     parts = [str(part) for part in location]
     return ".".join(part if _NAME.fullmatch(part) else "?" for part in parts)
+
+
+def _members(body: type[Body]) -> frozenset[str]:
+    """What the members of every kind of body are called."""
+    return frozenset(body.model_fields).union(*map(_members, body.__subclasses__()))

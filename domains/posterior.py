@@ -90,7 +90,7 @@ def rank_entries(
     """
     if len(entries) > MOST_ENTRIES:
         raise Unreadable("its posterior has far too many entries.")
-    names = names or _names(domain)
+    names = _names(domain) if names is None else names  # an empty one is one that was not asked yet
     valued, invalid = _valued(entries)
     mass: dict[int, float] = {}
     unresolved = 0.0

@@ -8,7 +8,7 @@ number that nobody stated.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from domains.errors import Unreadable
@@ -74,10 +74,10 @@ class Names(dict[str, int | None]):
     spelling costs a step a character.
     """
 
-    def __init__(self, look_up: Callable[[str], int | None], known: Iterable[str]) -> None:
+    def __init__(self, look_up: Callable[[str], int | None], known: Sequence[str]) -> None:
         super().__init__()
         self._look_up = look_up
-        self._left = _SPARE_CHARACTERS + 2 * sum(_NAME_COSTS + len(name) for name in known)
+        self._left = _SPARE_CHARACTERS + 2 * (_NAME_COSTS * len(known) + sum(map(len, known)))
 
     def __missing__(self, name: str) -> int | None:
         self._left -= _NAME_COSTS + len(name)
@@ -188,7 +188,7 @@ def member(value: object, *names: str) -> Any:
     """The last member of an object with one of these names (case folded), or None."""
     if isinstance(value, Pairs):
         for name, content in reversed(value):
-            if name.strip().casefold() in names:
+            if name in names or name.strip().casefold() in names:
                 return content
     return None
 
@@ -198,13 +198,13 @@ def only_member(value: object, *names: str) -> Any:
     piece lost, one object may hold the beginning of one entry and the end of another."""
     if not isinstance(value, Pairs):
         return None
-    found = [content for name, content in value if name.strip().casefold() in names]
+    found = [content for name, content in value if name in names or name.strip().casefold() in names]
     return found[0] if len(found) == 1 else None
 
 
 def has_member(value: Pairs, name: str) -> bool:
     """Whether an object has a member of this name (case folded), be it null."""
-    return any(key.strip().casefold() == name for key, _ in value)
+    return any(key == name or key.strip().casefold() == name for key, _ in value)
 
 
 def number(value: object) -> float | None:

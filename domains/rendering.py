@@ -25,12 +25,12 @@ def render_case(domain: Domain, case: Case) -> str:
 
 def render_findings(case: Case) -> str:
     """The case's findings, one a line, by kind."""
-    blocks = []
-    for kind in KINDS:
-        observations = case.observations(kind)
-        lines = [_line(observation) for observation in observations] or ["- nothing stated"]
-        blocks.append("\n".join([HEADINGS[kind], *lines]))
-    return "\n\n".join(blocks)
+    return "\n\n".join(_block(HEADINGS[kind], case.observations(kind)) for kind in KINDS)
+
+
+def _block(heading: str, observations: Sequence[Observation]) -> str:
+    lines = [_line(observation) for observation in observations] or ["- nothing stated"]
+    return "\n".join([heading, *lines])
 
 
 def _line(observation: Observation) -> str:

@@ -26,8 +26,8 @@ from anchor.fitting import (
 )
 from anchor.labelled import Labelled, case_folds, case_key, refuse_overlap, refuse_unfit
 from anchor.ordinal import DEFAULT_MAPS, Maps
-from domains.errors import BadInput
 from domains.simplex import Array
+from evaluation.extra import missing
 from evaluation.reliability import AnchorScores, score_anchor
 
 try:
@@ -88,7 +88,7 @@ def fit(labelled: Labelled, variant: Variant = "scalar", start: Maps = DEFAULT_M
         BadInput: SciPy is not installed; too few cases, one label only, or no gold label on a shortlist.
     """
     if minimize is None:
-        raise BadInput.at("calibration", "needs SciPy: install the extra `evaluation`")
+        raise missing("calibration", "SciPy")
     refuse_unfit(labelled)
     whole = labelled.take(labelled.whole_N)
     pairs = shortlist_pairs(whole, whole.covered_N)

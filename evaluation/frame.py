@@ -10,10 +10,10 @@ import numpy as np
 
 from anchor.anchors import ANCHORS
 from domains.case import KINDS
-from domains.errors import BadInput
 from domains.simplex import Array
 from evaluation import runs
 from evaluation.arrays import gather
+from evaluation.extra import missing
 from evaluation.manifest import Manifest
 from evaluation.records import Decided, Elicited, Judged, Record, Stated
 from evaluation.runs import BATCH, StoredRun
@@ -57,7 +57,7 @@ def run_frame(run: StoredRun) -> "polars.DataFrame":
         BadInput: polars is not installed, or the run cannot be read.
     """
     if polars is None:
-        raise BadInput.at("polars", "is not installed; it comes with the extra `evaluation`")
+        raise missing("a table", "polars")
     schema = _schema(run.manifest)
     frames = [polars.DataFrame(rows, schema=schema) for rows in _batches(run)]
     return polars.concat(frames) if frames else polars.DataFrame(schema=schema)

@@ -28,6 +28,10 @@ for agent in sorted(decision.agents, key=lambda agent: agent.rank or 0):
     print(f"  {agent.agent:12} {agent.top}  JS {agent.js:.3f}  weight {agent.weight:.2f}")
 print({rule: other.label for rule, other in decision.compare.items()})
 
+# %% The same, told while it is made: each agent as it answers, the anchor, and last the decision.
+for event in client.stream(case, domain="it_incident"):
+    print(" ", type(event).__name__)
+
 # %% What it cost, and who answered. The stand-in is no language model, and says so.
 print(decision.usage, decision.model, "stand-in" if decision.stand_in else "")
 

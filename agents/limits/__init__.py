@@ -26,10 +26,15 @@ _log = structlog.get_logger(__name__)
 
 
 def open_limits(
-    name: str, settings: BackboneSettings, redis: RedisServer | None = None, observer: Observer = NOBODY
+    name: str,
+    settings: BackboneSettings,
+    redis: RedisServer | None = None,
+    observer: Observer = NOBODY,
+    processes: int = 1,
 ) -> Limits:
-    """The limits that a backbone declares: over all processes where there is a Redis, else of this process alone.
-    Whether its server is down each process finds out for itself. The caller closes them."""
+    """The limits that a backbone declares: over all processes where there is a Redis, else of this process alone, which
+    takes its part where it is one of several. Whether its server is down each process finds out for itself. The caller
+    closes them."""
 
     down = False
 
@@ -41,7 +46,8 @@ def open_limits(
         observer.breaker(name, state)
 
     declared = Declared(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
-    return Limits(_rates(name, settings, declared, redis), breaker=Breaker(OUTAGE, changed=changed))
+    rates = _rates(name, settings, declared if redis else declared.share(processes), redis)
+    return Limits(rates, breaker=Breaker(OUTAGE, changed=changed))
 
 
 def _rates(name: str, settings: BackboneSettings, declared: Declared, redis: RedisServer | None) -> Rates:

@@ -1,7 +1,8 @@
 """Replies in Redis, shared by several machines. It holds only what can be fetched again, and it may die at any time."""
 
+from agents.recent import HELD_S
 from agents.redis_client import RedisAway, RedisServer
-from agents.replies.memory import HELD_S, RECENT_BYTES, RecentReplies
+from agents.replies.memory import RECENT_BYTES, RecentReplies
 from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
 
 PREFIX = "crosspath:reply:"

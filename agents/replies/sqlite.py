@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from agents.gathering import Gathering
-from agents.replies.memory import HELD_S, RECENT_BYTES, RecentReplies
+from agents.recent import HELD_S
+from agents.replies.memory import RECENT_BYTES, RecentReplies
 from agents.replies.reply import StoredReply, StoreUnavailable, decode, encode
 from agents.sqlite_file import SqliteFile
 

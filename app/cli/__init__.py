@@ -65,6 +65,14 @@ def serve(
         str, typer.Option(help="Address to bind; a public one needs CROSSPATH_API_KEYS (see `crosspath key new`).")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind.", min=0, max=65535)] = 8000,
+    workers: Annotated[
+        int,
+        typer.Option(
+            help="Processes that serve. Without Redis each takes its part of a limit; POST /batch needs 1, or a fleet.",
+            min=1,
+        ),
+    ] = 1,
+    child: Annotated[str | None, typer.Option(hidden=True, help="Set by itself: which of the workers this is.")] = None,
 ) -> None:
     """Run the HTTP service."""
 

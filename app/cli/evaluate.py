@@ -25,6 +25,7 @@ from app.logs import LogFile, configure_logs
 from app.runs.evaluation import Order, prepare, run_in_folder
 from app.runs.folder import open_run_folder
 from app.runs.money import Estimate
+from app.runs.outages import Outages
 from app.runs.run import CALCULATED, Asked, Halted
 from app.runs.series import Part, estimate_series, parts_of, within_budget
 from app.settings import Settings, load_settings
@@ -82,7 +83,7 @@ def run(
 
 async def _evaluate(part: Part, parts: Sequence[Part], settings: Settings) -> Summary:
     order = await within_budget(part, parts)
-    async with prepare(order, settings) as prepared:
+    async with prepare(order, settings, Outages(_say)) as prepared:
         with open_run_folder(part.folder) as folder:
             configure_logs(settings.log_level, LogFile(folder.log))
             _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {part.folder}")

@@ -2,35 +2,77 @@
 
 import asyncio
 import math
+import os
 import signal
 import socket
+import sys
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from app.access.gates import Gates
 from app.access.origins import is_loopback
+from app.fleet.supervisor import end_with_parent, supervise
 from app.logs import configure_logs
 from app.main import create_app
 from app.settings import Settings, load_settings
+from app.worker import Worker
 from domains.errors import BadInput
 
 KEEP_ALIVE_S = 75
 """Longer than proxies keep a connection that nobody uses (often 60 s): who closes first must be the one who asks, or a
 request meets a connection that is being closed."""
+BACKLOG = 2048
+"""Connections that wait to be taken, as uvicorn has it."""
 LAST_WORDS_S = 3
 """Seconds in which those who are told that the service stops get their answer."""
+LISTENERS = 16
+"""libuv accepts one connection a listening socket with each turn of the loop. When turns are long, new connections
+would come in slower than they are made, wait for tens of seconds and then be reset; as one socket seen through
+so many descriptors they come in so many at a time."""
 
 
-def run(host: str, port: int) -> int:
-    """Serve until stopped."""
+def run(host: str, port: int, workers: int, child: str | None) -> int:
+    """Serve until stopped: in this process or, as its parent, in several; or as one of these, which `child` names
+    (`NUMBER:DESCRIPTOR`, its number and the listening socket)."""
     settings = load_settings()
     configure_logs(settings.log_level)
     check_bind(host, settings)
     settings = settings.on_loopback() if is_loopback(host) else settings
+    if child is not None:
+        end_with_parent()
+        number, descriptor = map(int, child.split(":"))
+        app = create_app(settings, worker=Worker(number, workers))
+        Server(_config(app, settings, host, port), app).run([socket.socket(fileno=descriptor)])
+        return 0
+    if workers > 1:
+        settings.declared_backbones()  # what is wrong is told once, before anybody is started
+        return _serve_together(host, port, workers)
     app = create_app(settings)
-    config = uvicorn.Config(
+    Server(_config(app, settings, host, port), app).run()
+    return 0
+
+
+def _serve_together(host: str, port: int, workers: int) -> int:
+    """So many processes that take connections from one listening socket."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise BadInput.at("--port", f"cannot be bound ({error.strerror})") from None
+    with listener:
+        own = ["serve", "--host", host, "--port", str(listener.getsockname()[1]), "--workers", str(workers)]
+        commands = [
+            [sys.executable, "-m", "crosspath", *own, "--child", f"{number}:{listener.fileno()}"]
+            for number in range(workers)
+        ]
+        return asyncio.run(supervise(commands, descriptors=[listener.fileno()]))
+
+
+def _config(app: FastAPI, settings: Settings, host: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -40,8 +82,6 @@ def run(host: str, port: int) -> int:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=math.ceil(settings.stop_s) + LAST_WORDS_S,
     )
-    Server(config, app).run()
-    return 0
 
 
 class Server(uvicorn.Server):
@@ -54,6 +94,20 @@ class Server(uvicorn.Server):
         self._gates: Gates = app.state.gates
         self._settings: Settings = app.state.settings
         self._hurried = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server`."""
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        listening = [listener.fileno() for server in self.servers for listener in server.sockets]
+        for descriptor in listening * (LISTENERS - 1):
+            same = socket.socket(fileno=os.dup(descriptor))
+            self.servers.append(await loop.create_server(self._protocol, sock=same, backlog=self.config.backlog))
+
+    def _protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = kind(self.config, self.server_state, self.lifespan.state)
+        return made
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """See `uvicorn.Server`, which would die of the signal once it has stopped: to be told to stop is no failure.

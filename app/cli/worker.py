@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
-from app.fleet.supervisor import supervise
+from app.fleet.supervisor import FORESEEN, end_with_parent, supervise
 from app.logs import configure_logs
 from app.settings import Settings, load_settings
 from domains.errors import BadInput, CrosspathError
@@ -22,9 +22,9 @@ def run(concurrency: int, lease_s: float, only: str | None, child: bool) -> int:
         return _run_only(settings, only)
     if not child:
         own = ["worker", "--child", "--concurrency", str(concurrency), "--lease", str(lease_s)]
-        return asyncio.run(supervise([sys.executable, "-m", "crosspath", *own]))
+        return asyncio.run(supervise([[sys.executable, "-m", "crosspath", *own]]))
     worker = import_module("app.fleet.worker")
-    import_module("app.fleet.quarantine").end_with_parent()
+    end_with_parent()
     try:
         asyncio.run(worker.work_for_fleet(settings, concurrency, lease_s))
     except asyncio.CancelledError:
@@ -34,10 +34,10 @@ def run(concurrency: int, lease_s: float, only: str | None, child: bool) -> int:
 
 def _run_only(settings: Settings, only: str) -> int:
     quarantine = import_module("app.fleet.quarantine")
-    quarantine.end_with_parent()
+    end_with_parent()
     try:
         asyncio.run(quarantine.run_only(settings, only))
     except CrosspathError as error:
         sys.stderr.write(f"crosspath: {error}\n")
-        return int(quarantine.FORESEEN)
+        return FORESEEN
     return 0

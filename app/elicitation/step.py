@@ -3,9 +3,9 @@
 Without a table everything lacks, and the question is the paper's own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Step:
     known: Known | None = None
     table_unavailable: bool = False
 
-    @property
+    @cached_property
     def missing(self) -> int:
         """Pairs that nobody rated."""
         return 0 if self.rank_SJM is None else int(unanswered(self.rank_SJM).sum())
@@ -67,7 +67,8 @@ async def take_step(inquiry: Inquiry, kind: Kind, label_M: Sequence[int], terms:
     if not lacking_JM.any():
         return Step(findings, None, known.rank_SJM, table)
     asked = _Asked(kind, findings, tuple(label_M), lacking_JM)
-    outcome = await ask_ranks(inquiry.backbone, lambda wanted: asked.question(inquiry, wanted), asked.wanted, terms)
+    question = partial(asked.question, inquiry)
+    outcome = await ask_ranks(inquiry.backbone, question, asked.wanted, terms, asked.key(inquiry))
     if outcome.value is None:
         left_SJM = evenly_left_out(known.rank_SJM)
         return Step(findings, outcome, left_SJM, table if left_SJM is not None else None, known.unavailable)
@@ -95,7 +96,12 @@ class _Asked:
 
     @cached_property
     def wanted(self) -> Mask:
-        return np.asarray(self.lacking_JM[np.ix_(self.rows, self.columns)])
+        return np.asarray(self.lacking_JM[self.rows][:, self.columns])
+
+    def key(self, inquiry: Inquiry) -> Hashable:
+        """What settles everything that the question says (`Backbone.recall`): the seed is the case's content."""
+        seed = inquiry.domain.case_seed(inquiry.case)
+        return inquiry.domain, seed, self.kind, self.label_M, self.lacking_JM.tobytes()
 
     def question(self, inquiry: Inquiry, wanted_JM: Mask) -> Question[Ranks]:
         findings = [self.findings[row] for row in self.rows]

@@ -1,9 +1,7 @@
 """Runs a suspect part of a run in a process of its own, so that the worker survives whatever it does."""
 
 import asyncio
-import os
 import sys
-import threading
 from collections.abc import Sequence
 
 import structlog
@@ -12,14 +10,13 @@ from app.assembly import open_council
 from app.fleet.attempts import ALONE, IN_CHILD, IN_WORKER, Attempts
 from app.fleet.index import open_queue, queue_url
 from app.fleet.run import FleetRun, open_fleet_run, open_patient_replies, run_folder
+from app.fleet.supervisor import FORESEEN
 from app.runs.run import Run, run_chunk
 from app.settings import Settings
 from domains.case import Case
 from domains.errors import CrosspathError
 from evaluation.records import Record, Spent
 
-FORESEEN = 75
-"""Exit code of a child that failed in a way that has a name (EX_TEMPFAIL)."""
 TOGETHER, ONE_BY_ONE = "together", "one-by-one"
 LATE_S = 120.0
 """How much longer than its cases' deadline a child may take before it is killed."""
@@ -118,18 +115,6 @@ async def _one_by_one(run: FleetRun, attempts: Attempts, start: int, stop: int) 
             continue
         async with attempts.attempt(part):
             await run_chunk(Run(run.dataset, run.inquiry, run.results), place, place + 1)
-
-
-def end_with_parent() -> None:
-    """End this process when its stdin ends, even if its event loop stands still."""
-
-    def watch() -> None:
-        # Not through sys.stdin: a thread that waits in it is a fatal error when the interpreter ends.
-        while os.read(0, 1):
-            pass
-        os._exit(FORESEEN)
-
-    threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
 def given_up(run: FleetRun, case: Case) -> Record:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from agents.sqlite_file import SqliteFile
+from agents.sqlite_file import SqliteFile, make_tables
 from app.idempotency.answers import AnswersAway, Held, decode, encode
 
 T = TypeVar("T")
@@ -45,11 +45,7 @@ class SqliteAnswers:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, SCHEMA):
-        raise sqlite3.DatabaseError(f"answers of version {version}")
-    connection.execute(_TABLE)
-    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    make_tables(connection, "answers", SCHEMA, [_TABLE])
 
 
 def _swap(

@@ -7,15 +7,14 @@ from fastapi import Request
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
-from starlette.requests import ClientDisconnect
 
 from app.access.caller import caller_of
-from app.bodies import media_type, parse_body, read_body
+from app.bodies import arriving, media_type, parse_body, read_body
 from app.jobs.case_intake import CaseIntake
 from app.jobs.jobs import Jobs
 from app.jobs.schemas import BatchBody, BatchCase, BatchOptions, Job
 from app.jobs.store import JobFolder
-from app.problems import Refused, validation_faults
+from app.problems import Refused, member_path, validation_faults
 from domains.case import Domain
 from domains.errors import BadInput, Fault, NotFound
 
@@ -34,7 +33,7 @@ async def take_in(request: Request, jobs: Jobs) -> Job:
     """The job that a request makes.
 
     Raises:
-        Refused: 400, 413 or 415; 503 if too many jobs wait or the cases cannot be stored.
+        Refused: 400, 408, 413 or 415; 503 if too many jobs wait or the cases cannot be stored.
         BadInput: everything in it that cannot be used.
     """
     if media_type(request) not in (JSON, NDJSON):
@@ -52,8 +51,6 @@ async def take_in(request: Request, jobs: Jobs) -> Job:
             raise
         more = Fault("", f"there are {len(bad.faults) - MOST_FAULTS} more")
         raise BadInput([*bad.faults[:MOST_FAULTS], more]) from None
-    except ClientDisconnect:
-        raise Refused(400, "the body broke off") from None
     except OSError as error:
         raise Refused(503, f"the cases cannot be stored ({error.strerror})") from None
 
@@ -63,7 +60,7 @@ async def _take_lines(request: Request, jobs: Jobs, staged: JobFolder) -> Job:
     options = read_options(request.query_params)
     domain = jobs.check(options)
     with CaseIntake(staged.cases, domain, jobs.upload_limit) as intake:
-        async for chunk in request.stream():
+        async for chunk in arriving(request):
             await run_in_threadpool(intake.feed, chunk)
         cases = await run_in_threadpool(intake.finish)
     return jobs.submit(staged, options, domain.name, owner, cases=cases)
@@ -110,7 +107,7 @@ def read_options(query: QueryParams) -> BatchOptions:
         if name in _LISTS:
             values[name] = [part for text in stated for part in text.split(",")]
         elif len(stated) > 1:
-            faults.append(Fault(name, "given twice"))
+            faults.append(Fault(member_path([name]), "given twice"))
         else:
             values[name] = _value(name, stated[0])
     params = {name: values.pop(name) for name in _PARAMS if name in values}

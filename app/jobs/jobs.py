@@ -42,6 +42,7 @@ SERVICE_STOPS = "the service stops"
 """Why a run halts that a later process goes on with."""
 RETRY_AFTER_S = 60
 """When to come back to a full queue."""
+SEVERAL = "batch jobs need one process (crosspath serve --workers 1), or a fleet of workers (CROSSPATH_BATCH=fleet)"
 
 _log = structlog.get_logger(__name__)
 
@@ -64,7 +65,10 @@ class Change:
 class Jobs:
     """The jobs of this process; `open_jobs` runs them."""
 
-    def __init__(self, council: Council, settings: Settings, fleet: Workplace | None = None) -> None:
+    def __init__(
+        self, council: Council, settings: Settings, fleet: Workplace | None = None, processes: int = 1
+    ) -> None:
+        self._refusal = SEVERAL if processes > 1 and fleet is None else ""
         self.store = JobStore(settings.data_dir / "runs")
         self.upload_limit = settings.batch_bytes
         self.closing = False
@@ -86,6 +90,8 @@ class Jobs:
         Raises:
             Refused: 503.
         """
+        if self._refusal:
+            raise Refused(503, self._refusal)
         if len(self._tasks) >= self._waiting_limit:
             raise Refused(503, "too many jobs are waiting", {"Retry-After": str(RETRY_AFTER_S)})
 
@@ -242,9 +248,9 @@ class Jobs:
 
 
 @asynccontextmanager
-async def open_jobs(council: Council, settings: Settings) -> AsyncIterator[Jobs]:
-    """The jobs of a service, those of an earlier process resumed, until the block ends."""
-    jobs = Jobs(council, settings, _fleet(council, settings))
+async def open_jobs(council: Council, settings: Settings, processes: int = 1) -> AsyncIterator[Jobs]:
+    """The jobs of a service of so many processes, earlier ones resumed, until the block ends."""
+    jobs = Jobs(council, settings, _fleet(council, settings), processes)
     await jobs.resume()
     adopting = asyncio.create_task(jobs.keep_adopting())
     try:

@@ -1,8 +1,11 @@
 """The table of records in an SQLite file."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple
+
+from agents.sqlite_file import make_tables
 
 SCHEMA = 1
 BUSY_MS = 5_000
@@ -31,17 +34,14 @@ def prepare(connection: sqlite3.Connection) -> None:
         sqlite3.Error: it cannot be made, or is of another version.
     """
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, SCHEMA):
-        raise sqlite3.DatabaseError(f"records of version {version}")
-    for statement in _TABLES:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    make_tables(connection, "records", SCHEMA, _TABLES)
 
 
-def insert(connection: sqlite3.Connection, row: Row) -> None:
-    """Keep a record."""
-    connection.execute("INSERT OR REPLACE INTO records (id, owner, created, record) VALUES (?, ?, ?, ?)", row)
+def insert(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Keep records, all or none."""
+    places = ", ".join(["(?, ?, ?, ?)"] * len(rows))
+    statement = f"INSERT OR REPLACE INTO records (id, owner, created, record) VALUES {places}"
+    connection.execute(statement, [part for row in rows for part in row])
 
 
 def select(connection: sqlite3.Connection, record_id: str, since: float) -> Row | None:

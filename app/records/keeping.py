@@ -7,7 +7,7 @@ A record that cannot be written fails no decision. It is counted and logged: nev
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import structlog
 
+from agents.gathering import Gathering
 from agents.sqlite_file import SqliteFile
 from app.records import file
 from app.records.file import Row
@@ -22,6 +23,8 @@ from app.records.record import DecisionRecord, encode
 from domains.errors import CrosspathError
 
 T = TypeVar("T")
+
+Waiting = tuple[Callable[[datetime], DecisionRecord], datetime]
 
 DAY_S = 86_400.0
 SWEEP_S = 3600.0
@@ -39,14 +42,16 @@ class RecordsUnavailable(CrosspathError):
 class Records:
     """The records in a file. `days` is how long they are kept; `on_lost` is called for each that could not be.
 
-    One thread owns the connection, so that a record that was given to `keep` is there for any later `get`.
+    Those that wait are written together, by the one thread that owns the connection. A record that was given to `keep`
+    is there for any later `get`.
     """
 
     def __init__(self, path: Path, days: float, on_lost: Callable[[], None]) -> None:
         self.days = days
         self._on_lost = on_lost
         self._file = SqliteFile(path, "records", file.prepare)
-        self._writing: set[asyncio.Task[None]] = set()
+        self._together = Gathering(self._write)
+        self._writing: dict[str, asyncio.Task[None]] = {}
 
     @property
     def waiting(self) -> int:
@@ -58,14 +63,8 @@ class Records:
         if self.waiting >= MOST_WAITING:
             self._lose(record_id, "too many wait to be written")
             return
-        now = datetime.now(UTC)
-
-        def work(connection: sqlite3.Connection) -> None:
-            record = write(now)
-            file.insert(connection, Row(record.id, record.owner, now.timestamp(), encode(record).decode()))
-
-        writing = asyncio.get_running_loop().create_task(self._file.run(work))
-        self._writing.add(writing)
+        writing = asyncio.get_running_loop().create_task(self._together.do((write, datetime.now(UTC))))
+        self._writing[record_id] = writing
         writing.add_done_callback(lambda done: self._settle(record_id, done))
 
     async def get(self, record_id: str, owner: str | None) -> bytes | None:
@@ -75,6 +74,7 @@ class Records:
             RecordsUnavailable: the file cannot be read.
         """
         since = time.time() - self.days * DAY_S
+        await self._written(record_id)
         row = await self._run(lambda connection: file.select(connection, record_id, since))
         return row.record.encode() if row is not None and owner in (row.owner, None) else None
 
@@ -84,6 +84,7 @@ class Records:
         Raises:
             RecordsUnavailable: the file cannot be written.
         """
+        await self._written(*self._writing)
         return await self._run(lambda connection: file.delete(connection, before))
 
     async def sweep_for_ever(self) -> None:
@@ -95,11 +96,26 @@ class Records:
 
     async def close(self) -> None:
         """Write what waits, and let go of the file."""
-        await asyncio.gather(*self._writing, return_exceptions=True)
+        await self._written(*self._writing)
         await self._file.close()
 
+    async def _written(self, *record_ids: str) -> None:
+        """Wait until these are, if they are on their way."""
+        writing = [self._writing[record_id] for record_id in record_ids if record_id in self._writing]
+        if writing:
+            await asyncio.wait(writing)
+
+    async def _write(self, waiting: Sequence[Waiting]) -> list[None]:
+        def work(connection: sqlite3.Connection) -> None:
+            made = [(write(now), now) for write, now in waiting]
+            rows = [Row(each.id, each.owner, now.timestamp(), encode(each).decode()) for each, now in made]
+            file.insert(connection, rows)
+
+        await self._file.run(work)
+        return [None] * len(waiting)
+
     def _settle(self, record_id: str, written: "asyncio.Task[None]") -> None:
-        self._writing.discard(written)
+        self._writing.pop(record_id, None)
         failure = None if written.cancelled() else written.exception()
         if written.cancelled() or failure is not None:
             self._lose(record_id, type(failure).__name__ if failure else "the service stopped")

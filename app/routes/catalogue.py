@@ -29,9 +29,7 @@ async def list_domains(request: Request) -> list[DomainSummary]:
     """The domains this service knows; the one that is meant where none is named stands first."""
     council: Council = request.app.state.council
     domains = sorted(council.catalogue.sound(), key=lambda domain: domain.name != council.default_domain)
-    return [
-        DomainSummary(name=d.name, title=d.title, labels=len(d.labels), findings=len(d.findings)) for d in domains
-    ]
+    return [DomainSummary(name=d.name, title=d.title, labels=len(d.labels), findings=len(d.findings)) for d in domains]
 
 
 @router.get("/domains/{name}", response_model=DomainAnswer)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from agents.observer import NOBODY, Observer
 from app.assembly import open_council
 from app.inquiry import Council, Inquiry
 from app.runs.dataset import Dataset, find_dataset, open_dataset
@@ -61,13 +62,13 @@ class Prepared:
 
 
 @asynccontextmanager
-async def prepare(order: Order, settings: Settings) -> AsyncIterator[Prepared]:
-    """The order as it would be run; nothing is sent.
+async def prepare(order: Order, settings: Settings, observer: Observer = NOBODY) -> AsyncIterator[Prepared]:
+    """The order as it would be run; nothing is sent. `observer` is told what happens at the doors to the models.
 
     Raises:
         BadInput: a name that nothing has, a setting or a data set that cannot be used.
     """
-    async with open_council(settings) as council:
+    async with open_council(settings, observer=observer) as council:
         path, owner = find_dataset(order.dataset, council.catalogue)
         asked = replace(order.asked, domain=order.asked.domain or owner)
         inquiry = resolve_run(asked, council)

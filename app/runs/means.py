@@ -5,7 +5,6 @@ import time
 import structlog
 
 from agents.replies import MemoryReplies
-from app.answers import outcomes
 from app.inquiry import Council, Inquiry
 from app.runs.journal import Journal
 from app.runs.run import Asked, Done, resolve_run
@@ -31,7 +30,7 @@ async def over_own_replies(asked: Asked, council: Council, journal: Journal, day
 
 async def log_failures(done: Done) -> None:
     """Why a question failed, in more words than the record's, is in the log."""
-    for outcome in outcomes(done.hearing):
+    for outcome in done.hearing.outcomes:
         if outcome.failure is not None:
             failure = outcome.failure
             _log.warning("question_failed", place=done.place, cause=failure.cause, detail=failure.detail)
@@ -40,7 +39,7 @@ async def log_failures(done: Done) -> None:
 async def note_failures(done: Done, journal: Journal) -> None:
     """The same; and what a failed question cost, which is in no reply, is in the journal."""
     await log_failures(done)
-    for outcome in outcomes(done.hearing):
+    for outcome in done.hearing.outcomes:
         if outcome.failure is not None:
             for cost in outcome.costs:
                 await journal.charge(cost.dollars)

@@ -70,6 +70,8 @@ def record_of(hearing: Hearing, case: Case, ruling: Ruling | None, apart: frozen
 def _deviations(hearing: Hearing, ruling: Ruling) -> list[str]:
     """What was not as asked, the anchors included that are only to be scored later."""
     entries = degraded(hearing, ruling)
+    if not hearing.inquiry.also_anchors:
+        return entries
     material = sources([hearing], ruling.convened.panel)
     for name in hearing.inquiry.also_anchors:
         anchored = hearing.inquiry.anchors[name].build(material)

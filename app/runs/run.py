@@ -18,7 +18,7 @@ from agents.personas import POOL
 from agents.replies import ReplyStore
 from aggregators import AGGREGATORS, JUDGES
 from anchor.anchors import DEFAULT_ANCHOR
-from app.answers import outcomes, usage
+from app.answers import usage
 from app.hearing import Hearing, hear
 from app.inquiry import Council, Elicitation, Inquiry, resolve
 from app.runs.dataset import Dataset
@@ -203,7 +203,7 @@ async def run_case(run: Run, place: int) -> None:
     hearing = await hear(inquiry, Deadline.after(inquiry.deadline_s))
     seconds = time.perf_counter() - started
     stopping = [
-        outcome.failure for outcome in outcomes(hearing) if outcome.failure and outcome.failure.cause in STOPPING
+        outcome.failure for outcome in hearing.outcomes if outcome.failure and outcome.failure.cause in STOPPING
     ]
     if stopping:
         run.halt.call(f"{stopping[0].cause}: {stopping[0].detail}")

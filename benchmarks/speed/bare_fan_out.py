@@ -1,5 +1,6 @@
-"""The peer of P1, a process of its own: seven calls a decision through httpx's client on aiohttp's transport, and
-nothing else. `python -m benchmarks.speed.bare_fan_out BASE_URL DECISIONS AT_ONCE` prints milliseconds of CPU each."""
+"""The peer of P1 and P2, a process of its own: seven calls a decision through httpx's client on aiohttp's transport,
+and nothing else. `python -m benchmarks.speed.bare_fan_out BASE_URL DECISIONS AT_ONCE FIRST` makes the first so many
+calls at the same moment and then the others; it prints milliseconds of CPU each, and how many a second."""
 
 import asyncio
 import sys
@@ -16,10 +17,10 @@ from agents.wire import first_dialect, request_body
 from domains.catalogue import Catalogue
 
 CALLS = 7
-WARM_UP = 20
+WARM_UP = 3
 
 
-def _bodies(base_url: str) -> list[bytes]:
+def call_bodies(base_url: str) -> list[bytes]:
     """Forward questions as the service sends them: five, and two of them once more in the place of the steps."""
     catalogue = Catalogue()
     domain = catalogue.get(catalogue.names()[0])
@@ -29,8 +30,8 @@ def _bodies(base_url: str) -> list[bytes]:
     return (bodies + bodies)[:CALLS]
 
 
-async def _measure(base_url: str, decisions: int, at_once: int) -> float:
-    bodies = _bodies(base_url)
+async def _measure(base_url: str, decisions: int, at_once: int, first: int) -> tuple[float, float]:
+    bodies = call_bodies(base_url)
     limits = httpx.Limits(max_connections=CALLS * at_once, keepalive_expiry=30.0)
     async with httpx.AsyncClient(transport=AiohttpTransport(limits=limits), trust_env=False, timeout=None) as client:
 
@@ -39,17 +40,18 @@ async def _measure(base_url: str, decisions: int, at_once: int) -> float:
             response = await client.post(url, content=body, headers={"content-type": "application/json"})
             assert orjson.loads(response.content)["choices"][0]["message"]["content"]
 
-        async def caller(left: "list[None]") -> None:
-            while left:
-                left.pop()
-                await asyncio.gather(*map(call, bodies))
+        async def caller(count: int) -> None:
+            for _ in range(count):
+                await asyncio.gather(*map(call, bodies[:first]))
+                await asyncio.gather(*map(call, bodies[first:]))
 
-        await asyncio.gather(*(caller([None] * WARM_UP) for _ in range(at_once)))
-        left: list[None] = [None] * decisions
-        began = time.process_time()
-        await asyncio.gather(*(caller(left) for _ in range(at_once)))
-        return 1000 * (time.process_time() - began) / decisions
+        await asyncio.gather(*(caller(WARM_UP) for _ in range(at_once)))
+        began, began_cpu = time.perf_counter(), time.process_time()
+        each = decisions // at_once
+        await asyncio.gather(*(caller(each) for _ in range(at_once)))
+        made = each * at_once
+        return 1000 * (time.process_time() - began_cpu) / made, made / (time.perf_counter() - began)
 
 
 if __name__ == "__main__":
-    print(uvloop.run(_measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    print(*uvloop.run(_measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))

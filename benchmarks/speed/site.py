@@ -20,6 +20,8 @@ from benchmarks.chaos.instant_model import InstantModel
 from tests.processes import free_port
 
 JSON = {"Content-Type": "application/json"}
+CALLS = 7
+"""Of a decision without an elicitation table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,16 @@ def bodies(cases: int, seed: int, elicitation: str = "per_case") -> list[bytes]:
 
 
 @asynccontextmanager
-async def serving_before(model: InstantModel) -> AsyncIterator[Site]:
-    """The service as it is installed: embedded stores, records kept."""
+async def serving_before(model: InstantModel, in_flight: int | None = None, **settings: str) -> AsyncIterator[Site]:
+    """The service as it is installed: embedded stores, records kept. `in_flight` decisions are to find room at the
+    backbone at once, unless its own default will do; `settings` are environment variables."""
     with tempfile.TemporaryDirectory(prefix="crosspath-bench-") as folder:
         port = free_port()
         command = [sys.executable, "-m", "crosspath", "serve", "--port", str(port)]
         quiet = subprocess.DEVNULL
-        environment = runs.environment(model, Path(folder))
+        environment = runs.environment(model, Path(folder)) | settings
+        if in_flight is not None:
+            environment |= _declared(model, Path(folder), in_flight)
         process = subprocess.Popen(command, env=environment, cwd=runs.ROOT, stdout=quiet, stderr=quiet)  # noqa: ASYNC220
         try:
             await listening(port)
@@ -89,6 +94,25 @@ async def serving_before(model: InstantModel) -> AsyncIterator[Site]:
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait)
+
+
+def _declared(model: InstantModel, folder: Path, in_flight: int) -> dict[str, str]:
+    """The model as a backbone that takes all calls of so many decisions at once."""
+    path = folder / "crosspath.toml"
+    path.write_text(
+        f'[backbones.default]\nbase_url = "{model.base_url}"\nmodel = "instant"\nconcurrency = {CALLS * in_flight}\n'
+    )
+    return {"CROSSPATH_CONFIG": str(path), "CROSSPATH_LLM_BASE_URL": "", "CROSSPATH_LLM_MODEL": ""}
+
+
+async def bare(model: InstantModel, decisions: int, at_once: int, first: int) -> tuple[float, float]:
+    """Milliseconds of CPU that the bare fan-out takes a decision, and how many it makes a second."""
+    command = [sys.executable, "-m", "benchmarks.speed.bare_fan_out", model.base_url]
+    counts = map(str, (decisions, at_once, first))
+    process = await asyncio.create_subprocess_exec(*command, *counts, cwd=runs.ROOT, stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    cpu_ms, a_second = map(float, said.split())
+    return cpu_ms, a_second
 
 
 async def listening(port: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from domains.errors import BadInput
+from evaluation.extra import missing
 from evaluation.report.figures import FOREST_WIDTH, HEIGHT, LEFT, WIDTH, Chart, Forest, forest, rank_charts, risk_charts
 from evaluation.report.page import STAND_IN_NOTICE
 from evaluation.report.study import Report
@@ -37,7 +37,7 @@ def report_plates(report: Report) -> dict[str, bytes]:
         BadInput: matplotlib is not installed.
     """
     if matplotlib is None:
-        raise BadInput.at("--figures", "needs matplotlib: install the extra `evaluation`")
+        raise missing("--figures", "matplotlib")
     gains = forest(report)
     style: Any = {
         "font.size": 8.0,

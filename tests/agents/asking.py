@@ -9,6 +9,7 @@ import pytest
 from agents.answer import Answer
 from agents.backbone import Backbone
 from agents.deadline import Deadline
+from agents.replies import StoredReply, StoreUnavailable
 from agents.retry import Backoff
 from domains.errors import AskFailed, Unreadable
 from domains.question import Message, Question, Sampling
@@ -62,3 +63,20 @@ async def failure(backbone: Backbone, question: Question[Read] = QUESTION, secon
 def formats(upstream: Upstream) -> list[str]:
     """How each request asked for the form of its answer."""
     return [request.body.get("response_format", {}).get("type", "prompt") for request in upstream.received]
+
+
+@dataclass
+class Away:
+    """A store that cannot be reached."""
+
+    async def get(self, digest: str) -> StoredReply | None:
+        raise StoreUnavailable("away")
+
+    async def put(self, reply: StoredReply) -> None:
+        raise StoreUnavailable("away")
+
+    async def purge(self, before: float) -> int:
+        raise StoreUnavailable("away")
+
+    async def close(self) -> None:
+        """Nothing is open."""

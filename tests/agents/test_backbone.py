@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 
 from agents.backbone import Backbone
 from agents.endpoint import BackboneSettings
-from agents.replies import MemoryReplies, StoredReply, StoreUnavailable, Usage
+from agents.replies import MemoryReplies, StoredReply, Usage
 from domains.question import Message, Question, Sampling
-from tests.agents.asking import CASE, GOOD, KEY, QUESTION, Open, Read, ask, failure
+from tests.agents.asking import CASE, GOOD, KEY, QUESTION, Away, Open, Read, ask, failure
 from tests.agents.upstream import Upstream, completion
 
 
@@ -187,7 +187,7 @@ class TestTheReplyStore:
 
     async def test_may_be_away(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(completion(GOOD))
-        answer = await ask(door(_Away()))
+        answer = await ask(door(Away()))
         assert answer.cache_unavailable
         assert answer.value == Read("a")
 
@@ -212,24 +212,7 @@ class TestTheReplyStore:
 
 
 @dataclass
-class _Away:
-    """A store that cannot be reached."""
-
-    async def get(self, digest: str) -> StoredReply | None:
-        raise StoreUnavailable("away")
-
-    async def put(self, reply: StoredReply) -> None:
-        raise StoreUnavailable("away")
-
-    async def purge(self, before: float) -> int:
-        raise StoreUnavailable("away")
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
-@dataclass
-class _Hanging(_Away):
+class _Hanging(Away):
     """A store that is read and never written."""
 
     never: asyncio.Event = field(default_factory=asyncio.Event)

@@ -175,10 +175,10 @@ class TestALateServer:
     async def test_counts_as_down_only_where_it_was_waited_for(self, upstream: Upstream, door: Open) -> None:
         """Callers with short deadlines cannot shut a backbone for others."""
         upstream.answers(Scripted(hold=True))
-        hasty, waited = door(attempt_timeout_s=60.0), door(attempt_timeout_s=0.05)
+        hasty, waited = door(attempt_timeout_s=60.0), door(attempt_timeout_s=0.25)
         for backbone in (hasty, waited):
             await asyncio.gather(
-                *(_asked(backbone, another(number), 0.04) for number in range(OUTAGE.failures)),
+                *(_asked(backbone, another(number), 0.2) for number in range(OUTAGE.failures)),
             )
         assert (hasty.health().usable, waited.health().usable) == (True, False)
 

@@ -102,7 +102,7 @@ class TestShared:
             place_KC = many.place_NKL[case][:, many.shortlist_NL[case]]
             margin_CC = np.sign(place_KC[:, None, :] - place_KC[:, :, None]).sum(axis=0)
             size = len(margin_CC)
-            assert_array_equal(many.ballots.margin_NCC[case, :size, :size], margin_CC)
+            assert_array_equal(many.ballots.margin_CCN[:size, :size, case], margin_CC)
 
 
 class TestAnchor:

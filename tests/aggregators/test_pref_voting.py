@@ -39,7 +39,7 @@ def test_the_fixture_has_20_000_profiles_of_all_kinds(fixture: dict[str, Any], p
     assert fixture["rules"].tolist() == RULES
     assert len(panel) == 20_000
     assert cut_N.mean() > 0.5
-    assert ((panel.ballots.margin_NCC == 0).sum(axis=(1, 2)) > 8).mean() > 0.1  # ties beyond the diagonal
+    assert ((panel.ballots.margin_CCN == 0).sum(axis=(0, 1)) > 8).mean() > 0.1  # ties beyond the diagonal
     assert (fixture["winners_NR"][:, :5] > 0).all()
 
 
@@ -55,7 +55,7 @@ def test_winner_sets_equal_the_library_s(fixture: dict[str, Any], panel: Panel, 
 
 
 def test_ranked_pairs_are_compared_wherever_there_is_a_condorcet_winner(fixture: dict[str, Any], panel: Panel) -> None:
-    margin_NCC, candidate_NC = panel.ballots.margin_NCC, panel.ballots.candidate_NC
-    beaten_NC = ((margin_NCC > 0) & candidate_NC[:, None, :]).sum(axis=-1)
-    condorcet_N = (candidate_NC & (beaten_NC == candidate_NC.sum(axis=-1, keepdims=True) - 1)).any(axis=-1)
+    margin_CCN, candidate_CN = panel.ballots.margin_CCN, panel.ballots.candidate_CN
+    beaten_CN = ((margin_CCN > 0) & candidate_CN).sum(axis=1)
+    condorcet_N = (candidate_CN & (beaten_CN == candidate_CN.sum(axis=0) - 1)).any(axis=0)
     assert (fixture["winners_NR"][condorcet_N, RULES.index("ranked_pairs")] > 0).all()

@@ -79,13 +79,13 @@ def test_winners_of_the_elections(labels: str, ballots: dict[str, int], name: st
 
 def test_classical_borda_points_of_tennessee() -> None:
     panel = election("MNCK", TENNESSEE)
-    points_L = (panel.ballots.margin_NCC[0].sum(axis=-1, dtype=np.int64) + 100 * 3) / 2
+    points_L = (panel.ballots.margin_CCN[:, :, 0].sum(axis=-1, dtype=np.int64) + 100 * 3) / 2
     assert points_L.tolist() == [126, 194, 173, 107]
 
 
 def test_worst_defeats_of_tennessee() -> None:
     panel = election("MNCK", TENNESSEE)
-    assert np.maximum(panel.ballots.margin_NCC[0].max(axis=0), 0).tolist() == [16, 0, 36, 66]
+    assert np.maximum(panel.ballots.margin_CCN[:, :, 0].max(axis=0), 0).tolist() == [16, 0, 36, 66]
 
 
 def test_bucklin_counts_of_tennessee_at_depth_two() -> None:

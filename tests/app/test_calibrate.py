@@ -292,4 +292,6 @@ def test_without_scipy_it_says_what_to_install(drawn_run: Path, tmp_path: Path) 
     )
 
     assert (outcome.returncode, outcome.stdout) == (2, "")
-    assert outcome.stderr == "crosspath: calibration: needs SciPy: install the extra `evaluation`\n"
+    assert outcome.stderr == (
+        "crosspath: calibration: needs SciPy, of the extra `evaluation`: pip install -e '.[evaluation]'\n"
+    )

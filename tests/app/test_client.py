@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 import crosspath
+from app.schemas.decide import AgentAnswer, AnchorAnswer, Decision
 from tests.processes import serving
 
 Body = dict[str, Any]
@@ -37,6 +38,34 @@ def test_a_decision_is_typed(client: crosspath.Client, case: Body) -> None:
     assert decision.label in decision.distribution
     assert decision.compare["plurality"].label
     assert decision.stand_in
+
+
+def test_a_decision_is_told_while_it_is_made(client: crosspath.Client, case: Body) -> None:
+    *agents, anchor, decision = client.stream(case, agents=["cot", "tot", "medprompt"])
+
+    assert {agent.agent for agent in agents if isinstance(agent, AgentAnswer)} == {"cot", "tot", "medprompt"}
+    assert isinstance(anchor, AnchorAnswer)
+    assert isinstance(decision, Decision)
+    assert decision.anchor is not None
+    assert decision.anchor.distribution == anchor.distribution
+
+
+def test_a_problem_while_it_is_made_is_a_refusal() -> None:
+    told = b'event: agent\ndata: {"agent": "cot", "status": "failed"}\n\nevent: problem\ndata: {"status": 503}\n\n'
+    stream = answering(200, told).stream({})
+
+    assert next(stream) == AgentAnswer(agent="cot", status="failed")
+    with pytest.raises(crosspath.Refusal, match="503"):
+        next(stream)
+
+
+def test_what_a_newer_service_tells_besides_is_passed_over() -> None:
+    assert list(answering(200, b": alive\n\nevent: mood\ndata: {}\n\n").stream({})) == []
+
+
+def test_a_refused_question_is_a_refusal_before_anything_is_told(client: crosspath.Client) -> None:
+    with pytest.raises(crosspath.Refusal, match="422"):
+        next(client.stream({"evidence": [{"id": "nothing"}]}))
 
 
 def test_what_is_asked_for_by_name_is_listed(client: crosspath.Client) -> None:
@@ -135,6 +164,13 @@ async def test_decisions_are_made_side_by_side(address: str, case: Body) -> None
         decisions = await asyncio.gather(*(client.decide(case | {"id": f"c-{n}"}) for n in range(5)))
 
     assert [decision.case_id for decision in decisions] == [f"c-{n}" for n in range(5)]
+
+
+async def test_a_decision_is_told_without_waiting_for_it(address: str, case: Body) -> None:
+    async with crosspath.AsyncClient(address) as client:
+        told = [event async for event in client.stream(case)]
+
+    assert isinstance(told[-1], Decision)
 
 
 async def test_a_job_is_followed_without_waiting_for_it(address: str, case: Body) -> None:

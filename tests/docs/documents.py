@@ -21,6 +21,8 @@ RUN = frozenset({"sh", "python", "json", "toml"})
 """Blocks that must be run, or say why they are not. A `text` block claims no more than that it was printed once."""
 SERVICE = re.compile(r"\b(localhost|127\.0\.0\.1):8000\b")
 """Where documents say that the service is."""
+ENDPOINT, MODEL = "127.0.0.1:8001", "your-model"
+"""Where they say that a model of one's own is, and what it is called."""
 
 _BLOCK = re.compile(
     r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
@@ -60,15 +62,16 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def script(found: list[Block]) -> str:
-    """One shell script of everything in the blocks that is run; each answer of the service lies in `answer-LINE`."""
+def script(found: list[Block], service: str, endpoint: str) -> str:
+    """One shell script of everything in the blocks that is run, with the service and a model of one's own at these
+    addresses (host and port); each answer of the service lies in `answer-LINE`."""
     lines = ["set -euo pipefail"]
     for block in found:
         if block.skipped or block.noted("answer of "):
             continue
         lines.append(f"echo 'the block of line {block.line}' >&2")
         lines += _run(block)
-    return SERVICE.sub("$SERVICE", "\n".join(lines))
+    return SERVICE.sub(service, "\n".join(lines)).replace(ENDPOINT, endpoint).replace(MODEL, "stand-in")
 
 
 def _run(block: Block) -> list[str]:

@@ -4,37 +4,10 @@ import asyncio
 
 import pytest
 
-from app.access.admission import Admission, Throughput
+from app.access.admission import Admission
+from app.access.throughput import Throughput
 from app.problems import Refused
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-async def settled() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
-class Caller:
-    """Somebody who takes a turn and holds it until told."""
-
-    def __init__(self, admission: Admission, patience_s: float = 60.0, least_s: float = 0.0) -> None:
-        self.done = asyncio.Event()
-        self.left_s: float | None = None
-        self._admission, self._patience_s, self._least_s = admission, patience_s, least_s
-        self.task = asyncio.create_task(self._take())
-
-    async def _take(self) -> None:
-        async with self._admission.turn(self._patience_s, lambda ahead: self._least_s * (ahead + 1)) as self.left_s:
-            await self.done.wait()
+from tests.app.access.callers import Caller, Clock, Load, end, settled
 
 
 async def test_turns_come_in_order_as_others_end() -> None:
@@ -124,19 +97,19 @@ async def test_a_turn_that_does_not_come_by_the_deadline_is_refused() -> None:
 async def test_declared_rates_tell_from_the_first_request_on_who_would_be_late() -> None:
     admission = Admission(at_once=1, waiting=10)
     callers = [
-        Caller(admission, patience_s=10, least_s=2.0) for _ in range(4)
+        Caller(admission, patience_s=10, work=Load(least_s=2.0)) for _ in range(4)
     ]  # 2, 2, 4 and 6 s until their turn's end
     await settled()
 
     with pytest.raises(Refused, match="longer than this request can wait"):
-        await Caller(admission, patience_s=10, least_s=2.5).task  # 10 s, of 8 that are safe
+        await Caller(admission, patience_s=10, work=Load(least_s=2.5)).task  # 10 s, of 8 that are safe
 
     await end(callers)
 
 
 async def test_an_idle_service_lets_anyone_try() -> None:
     admission = Admission(at_once=1, waiting=10)
-    caller = Caller(admission, patience_s=1, least_s=100.0)
+    caller = Caller(admission, patience_s=1, work=Load(least_s=100.0))
     await settled()
 
     assert caller.left_s is not None
@@ -162,10 +135,64 @@ async def test_what_was_seen_tells_who_would_be_late_where_nothing_is_declared()
     await end([*callers, patient])
 
 
-async def end(callers: list[Caller]) -> None:
-    for caller in callers:
-        caller.done.set()
-    await asyncio.gather(*(caller.task for caller in callers), return_exceptions=True)
+async def test_who_could_not_be_served_yet_waits_where_waiting_costs_nothing() -> None:
+    admission, busy = Admission(at_once=10, waiting=10), Load(held_s=0.01)
+    caller = Caller(admission, work=busy)
+    await settled()
+    assert (admission.working, admission.waiting) == (0, 1)
+
+    busy.held = 0.0
+    async with asyncio.timeout(60):
+        while caller.left_s is None:  # noqa: ASYNC110 - it is looked at again by itself
+            await asyncio.sleep(0.01)
+
+    await end([caller])
+
+
+async def test_who_waits_for_one_backbone_bars_nobody_from_another() -> None:
+    admission = Admission(at_once=10, waiting=10)
+    slow = Caller(admission, work=Load(held_s=3600.0, kind="slow"))
+    fast = Caller(admission, work=Load(kind="fast"))
+    await settled()
+
+    assert (slow.left_s, fast.left_s is not None) == (None, True)
+    slow.task.cancel()
+    await end([slow, fast])
+
+
+async def test_a_crowd_that_can_be_served_needs_no_places_in_line() -> None:
+    admission = Admission(at_once=100, waiting=0)
+    callers = [Caller(admission) for _ in range(100)]
+    for _ in range(150):
+        await asyncio.sleep(0)
+
+    assert admission.working == 100
+    await end(callers)
+
+
+async def test_places_in_line_are_all_there_is_while_the_backbones_have_enough_to_do() -> None:
+    admission = Admission(at_once=100, waiting=1)
+    waiting = Caller(admission, work=Load(held_s=3600.0))
+    await settled()
+
+    with pytest.raises(Refused, match="wait already"):
+        admission.check_patience(60.0)
+
+    waiting.task.cancel()
+    await end([waiting])
+
+
+async def test_a_late_loop_gets_one_more_request_only_now_and_then() -> None:
+    clock = Clock()
+    admission = Admission(at_once=100, waiting=10, clock=clock)
+    callers = [Caller(admission) for _ in range(3)]
+
+    for _ in range(5):  # each turn of the loop takes 20 ms
+        await asyncio.sleep(0)
+        clock.now += 0.02
+
+    assert 1 <= admission.working < 3
+    await end(callers)
 
 
 def test_a_rate_is_told_only_while_somebody_waits() -> None:

@@ -1,13 +1,17 @@
 """Every way to bind: a public address without keys is refused, and so is a request that reaches one all the same."""
 
+import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
-from app.cli.serve import check_bind
+from app.cli.serve import LISTENERS, Server, check_bind
+from app.main import create_app
 from app.settings import load_settings
 from domains.errors import BadInput
 from tests.processes import ROOT, crosspath, free_port
@@ -69,3 +73,20 @@ def test_uvicorns_own_command_line_opens_nothing_either() -> None:
 def _own_address() -> str | None:
     shown = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False).stdout.split()
     return next((address for address in shown if ":" not in address), None)
+
+
+async def test_new_connections_come_in_many_at_a_time(tmp_path: Path) -> None:
+    """A turn of the loop may be long under load, and libuv takes in one connection a turn and listener."""
+    app = create_app(load_settings(data_dir=tmp_path))
+    server = Server(uvicorn.Config(app, port=0, log_level="error"), app)
+    serving = asyncio.create_task(server.serve())
+    async with asyncio.timeout(60):
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0.01)
+    addresses = {listener.getsockname() for each in server.servers for listener in each.sockets}
+
+    server.should_exit = True
+    await serving
+
+    assert len(server.servers) == LISTENERS
+    assert len(addresses) == 1

@@ -35,7 +35,7 @@ async def code_of(folder: Path, *lines: str) -> int:
 async def a_parent(folder: Path, *lines: str) -> asyncio.subprocess.Process:
     source = (
         "import asyncio, sys; from app.fleet.supervisor import supervise; "
-        f"sys.exit(asyncio.run(supervise({program(*lines)!r}, {AT_ONCE!r})))"
+        f"sys.exit(asyncio.run(supervise([{program(*lines)!r}], {AT_ONCE!r})))"
     )
     return await asyncio.create_subprocess_exec(
         sys.executable, "-c", source, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}
@@ -100,7 +100,7 @@ async def test_a_worker_sees_that_its_parent_is_gone(tmp_path: Path) -> None:
 
 async def test_it_waits_between_two_starts(tmp_path: Path) -> None:
     """A pause that is never over: the worker dies, and is not started again while the pause lasts."""
-    waiting = asyncio.ensure_future(supervise([sys.executable, "-c", "raise SystemExit(1)"], (3600.0,)))
+    waiting = asyncio.ensure_future(supervise([[sys.executable, "-c", "raise SystemExit(1)"]], (3600.0,)))
     await asyncio.sleep(0.5)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -196,9 +196,8 @@ async def test_an_upload_that_breaks_off_leaves_nothing(settings: Settings) -> N
     async with listening(settings) as (service, _):
         url = service.client.base_url
         _, writer = await asyncio.open_connection(url.host, url.port)
-        head = (
-            "POST /batch HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000000\r\n\r\n"
-        )
+        kind = "Content-Type: application/x-ndjson\r\nContent-Length: 1000000"
+        head = f"POST /batch HTTP/1.1\r\nHost: localhost\r\n{kind}\r\n\r\n"
         writer.write(head.encode() + GOOD + b"\n")
         runs = settings.data_dir / "runs"
         await passes(lambda: runs.is_dir() and len(left(runs)) == 1)
@@ -249,7 +248,7 @@ async def test_no_problem_repeats_a_line(service: Batches, line: str) -> None:
     assert SECRET not in answer.text
 
 
-@pytest.mark.parametrize("job_id", ["0" * 32, "nothing", "..", SECRET, "%2e%2e%2fetc"])
+@pytest.mark.parametrize("job_id", ["0" * 32, "nothing", "%2e%2e", SECRET, "%2e%2e%2fetc"])
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("GET", "/events"), ("GET", "/results"), ("GET", "/report"), ("DELETE", "")]
 )

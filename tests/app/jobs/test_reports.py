@@ -131,7 +131,10 @@ async def test_without_the_extra_it_lacks_calibration_and_says_so(
     assert await process.wait() == 0
 
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert "No calibration: needs SciPy: install the extra `evaluation`." in report["evaluation"]["runs"][0]["notes"]
+    assert (
+        "No calibration: needs SciPy, of the extra `evaluation`: pip install -e '.[evaluation]'."
+        in report["evaluation"]["runs"][0]["notes"]
+    )
     assert report["evaluation"]["identities_hold"]
 
 

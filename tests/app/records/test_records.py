@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from aggregators import JUDGES
 from app.records.keeping import DAY_S
 from app.records.record import DecisionRecord, decode
 from app.records.replaying import replay
 from app.settings import Settings, load_settings
 from domains.errors import BadInput
+from tests.app.calibrated import default_domain, keep
 from tests.app.conftest import Service, running
 from tests.processes import crosspath
 
@@ -122,6 +124,27 @@ class TestReplay:
             answer, record = await record_of(service, case=case, **JUDGED)
 
         assert answer["status"] == "degraded"
+        assert replay(record).differences == ()
+
+    @pytest.mark.parametrize("judge", JUDGES)
+    async def test_a_judge_that_was_skipped_is_replayed_alike(self, service: Service, judge: str) -> None:
+        exemplar = default_domain().exemplars[1].case  # all five agents of the stand-in agree on it
+        unanimous = {"evidence": [{"id": o.finding.id, "present": o.present} for o in exemplar.evidence]}
+        skipping = {"aggregator": judge, "compare": ["plurality", "loglin"], "params": {"skip_unanimous": True}}
+
+        answer, record = await record_of(service, case=unanimous, **skipping)
+
+        assert [each["status"] for each in answer["judges"]] == ["skipped"]
+        assert replay(record).differences == ()
+
+    async def test_a_calibrated_anchor_is_replayed_though_its_file_is_another_now(
+        self, service: Service, settings: Settings, case: Body
+    ) -> None:
+        keep(settings.data_dir, "mine", bias={name: 0.1 * n for n, name in enumerate(default_domain().label_names)})
+        answer, record = await record_of(service, case=case, anchor="calibrated:mine", compare=["minjs", "fwdjs"])
+        keep(settings.data_dir, "mine")
+
+        assert answer["anchor"]["calibration"] is not None
         assert replay(record).differences == ()
 
     async def test_the_numbers_are_those_that_were_answered(self, service: Service, case: Body) -> None:

@@ -1,17 +1,14 @@
-"""How long one decision takes, alone, beside its slowest agent; and how many calls it makes with a full table.
+"""P3 and P5: how long one decision takes, alone, beside its slowest agent; and its calls with a full table.
 
 Every answer takes a lognormal time (median 2 s, σ 0.5, drawn from the request's hash, so that both ways of asking meet
 the same agents), with the clock run at `SPEED`. The model behind it answers at once, so that nothing else is measured
 than the service.
-
-    python -m benchmarks.latency
 """
 
 import asyncio
 import hashlib
 import math
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -22,8 +19,6 @@ from pathlib import Path
 
 import httpx
 import orjson
-from rich.console import Console
-from rich.table import Table
 
 from agents.purse import Purse
 from app.assembly import open_council
@@ -157,17 +152,3 @@ def _stopwatch() -> Iterator[list[float]]:
     started = time.perf_counter()
     yield elapsed
     elapsed.append(time.perf_counter() - started)
-
-
-def main() -> int:
-    """Measure, print, judge."""
-    rows = asyncio.run(measure())
-    table = Table("figure", "bar", "measured", "", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row.name, row.bar, row.measured, "[green]ok[/]" if row.passed else "[red]MISSED[/]")
-    Console(highlight=False).print(table)
-    return 0 if all(row.passed for row in rows) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
