@@ -5,6 +5,7 @@ No body repeats what the caller sent: a field's path keeps the names of our own 
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 
 import orjson
@@ -80,9 +81,17 @@ def for_error(error: BadInput | NoQuorum | Refused) -> Response:
 def validation_faults(error: ValidationError) -> list[Fault]:
     """What pydantic found wrong, without any of the input."""
     return [
-        Fault(member_path(detail["loc"]), detail["msg"])
+        Fault(
+            member_path(detail["loc"]),
+            _unknown(detail["loc"]) if detail["type"] == "extra_forbidden" else detail["msg"],
+        )
         for detail in error.errors(include_input=False, include_context=False, include_url=False)
     ]
+
+
+def _unknown(location: Sequence[str | int]) -> str:
+    near = get_close_matches(str(location[-1]), _members(Body), n=1, cutoff=0.75)
+    return "a member of this name is not known" + (f"; is {near[0]} meant?" if near else "")
 
 
 def member_path(location: Sequence[str | int]) -> str:

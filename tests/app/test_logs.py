@@ -26,7 +26,8 @@ def test_other_libraries_tell_where_an_exception_comes_from_and_not_what_it_says
 ) -> None:
     configure_logs("info")
     logger = logging.getLogger("uvicorn.error")
-    logger.addHandler(caplog.handler)  # a server that ran before may have cut it off from the root
+    caplog.set_level(logging.ERROR, logger.name)  # a server that ran before may have silenced it
+    logger.addHandler(caplog.handler)  # and cut it off from the root
     try:
         raise ValueError("a patient's words")
     except ValueError:

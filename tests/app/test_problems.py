@@ -27,5 +27,13 @@ def test_a_member_that_is_called_as_a_patient_is_not_named() -> None:
     assert [fault.where for fault in validation_faults(wrong.value)] == ["case.?"]
 
 
+def test_a_slip_of_the_pen_is_told_what_is_meant() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        DecideBody.model_validate({"case": {"evidence": []}, "agregator": "minjs"})
+
+    (fault,) = validation_faults(wrong.value)
+    assert (fault.where, fault.problem) == ("?", "a member of this name is not known; is aggregator meant?")
+
+
 def test_declared_parameters_are_named() -> None:
     assert parameter_path(("limit",)) == "limit"
