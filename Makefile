@@ -15,7 +15,7 @@ serve: $(VENV)/.service  ## the HTTP service on 127.0.0.1:8000
 	@$(BIN)/crosspath serve
 
 test: $(VENV)/.dev  ## every test but the slow ones (CI runs those too)
-	@$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 4 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## format, lint, types, arrows
 	@$(BIN)/ruff format --check $(SOURCES)

@@ -19,6 +19,8 @@ from crosspath import main
 ROOT = Path(__file__).parents[1]
 START_LIMIT_S = 60.0
 COMMAND_LIMIT_S = 100.0
+AT_ONCE = {"CROSSPATH_STOP_NOTICE_S": "0"}
+"""A service stops when it is told to; nobody here balances loads."""
 
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(
@@ -48,7 +50,7 @@ def started(
     address = f"http://127.0.0.1:{free_port()}"
     process = subprocess.Popen(
         [sys.executable, "-m", "crosspath", *command.split(), "--port", address.rpartition(":")[2]],
-        env=os.environ | dict(settings or {}) | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | AT_ONCE | dict(settings or {}) | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -34,7 +34,8 @@ class Arrivals(Clerk):
         self._console, self._began = console, time.perf_counter()
 
     def agent_answered(self, inquiry: Inquiry, agent: Agent, outcome: Outcome[Posterior]) -> None:
-        self._console.print(arrived(agent.name, outcome, inquiry.domain.label_names, time.perf_counter() - self._began))
+        took_s = time.perf_counter() - self._began
+        self._console.print(arrived(agent.name, outcome, inquiry.domain.label_names, took_s), soft_wrap=True)
 
 
 def run(case: Path, domain: str | None, aggregator: str, anchor: str, backbone: str, as_json: bool) -> int:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from app.jobs.kept import Line, read_page
+from app.jobs.report_files import JSON_FILE, NOTHING_LABELLED, PAGE_FILE
 from app.jobs.schemas import AggregatorScore, BatchReport, Counts, Job
 from app.jobs.store import JobFolder
 from domains.errors import BadInput
@@ -26,9 +27,6 @@ from evaluation.report.files import document
 from evaluation.report.page import render_page
 from evaluation.report.study import Report, Rescoring, report_on
 
-JSON_FILE, PAGE_FILE = "report.json", "report.html"
-NOTHING_LABELLED = 3
-"""Exit code: no result there is has a gold label."""
 LESS_URGENT = 10
 """How much this process yields to those that decide."""
 

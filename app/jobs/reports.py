@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import structlog
 
-from app.jobs.report_process import JSON_FILE, NOTHING_LABELLED, PAGE_FILE
+from app.jobs.report_files import JSON_FILE, NOTHING_LABELLED, PAGE_FILE
 from app.jobs.store import JobFolder
 from app.problems import Refused
 from domains.errors import CrosspathError

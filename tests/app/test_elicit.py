@@ -70,6 +70,7 @@ def test_it_says_beforehand_what_it_will_take(data: Path) -> None:
 
 
 @pytest.mark.parametrize("kills", [3])
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_killed(data: Path, kills: int) -> None:
     with counted_model(latency_s=0.2) as (url, bodies):
         settings = backbone(url, concurrency=1)

@@ -33,6 +33,7 @@ def test_json_says_where_it_is_and_what_it_found(run_folder: Path, tmp_path: Pat
     assert (said["report"], said["stand_in"], said["identities_hold"]) == (str(out), ["stand-in"], True)
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_page(run_folder: Path, tmp_path: Path) -> None:
     pages = []
     for name in ("a.html", "b.html"):

@@ -35,6 +35,7 @@ def test_simulated_cases_need_no_run_and_say_what_they_are(tmp_path: Path) -> No
     assert "no language model" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_the_same_study_twice_is_the_same_to_the_byte(tmp_path: Path) -> None:
     folder = write(tmp_path / "run", records(40))
     for out in ("a", "b"):

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -22,10 +23,23 @@ def passes_soon(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """For tests that leave everything as it is."""
+    with serving_two(tmp_path_factory.mktemp("shared")) as (address, _):
+        yield address
+
+
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[str, int]]:
-    own = {"CROSSPATH_DATA_DIR": str(tmp_path), "CROSSPATH_STOP_NOTICE_S": "0"}
-    with started("serve --workers 2", "/health/ready", own) as (address, process):
+    with serving_two(tmp_path) as (address, pid):
+        yield address, pid
+
+
+@contextmanager
+def serving_two(folder: Path) -> Iterator[tuple[str, int]]:
+    """The address of two workers, and their parent's pid."""
+    with started("serve --workers 2", "/health/ready", {"CROSSPATH_DATA_DIR": str(folder)}) as (address, process):
         yield address, process.pid
 
 
@@ -41,12 +55,12 @@ def children(parent: int) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
 
 
-def test_both_answer_and_each_sample_says_who_counted_it(service: tuple[str, int]) -> None:
-    passes_soon(lambda: {told(service[0]) for _ in range(10)} == {"0", "1"})
+def test_both_answer_and_each_sample_says_who_counted_it(shared: str) -> None:
+    passes_soon(lambda: {told(shared) for _ in range(10)} == {"0", "1"})
 
 
-def test_a_batch_job_is_refused_and_told_which_setting_allows_it(service: tuple[str, int]) -> None:
-    answer = httpx.post(f"{service[0]}/batch", json={"dataset": "chest_pain"}, trust_env=False)
+def test_a_batch_job_is_refused_and_told_which_setting_allows_it(shared: str) -> None:
+    answer = httpx.post(f"{shared}/batch", json={"dataset": "chest_pain"}, trust_env=False)
 
     assert answer.status_code == 503
     assert "--workers 1" in answer.json()["detail"]

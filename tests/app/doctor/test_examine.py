@@ -131,6 +131,7 @@ async def test_a_prompt_that_is_refused_for_its_length() -> None:
     assert "max_output_tokens (4000)" in check(diagnosis, "context").advice
 
 
+@pytest.mark.slow
 async def test_a_server_that_goes_on_after_a_disconnect_holds_up_the_next_request() -> None:
     diagnosis = await examined(Quirks("slow, one at a time", slots=1, token_s=0.01))
 

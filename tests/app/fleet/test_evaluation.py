@@ -54,6 +54,7 @@ async def test_it_works_off_what_is_missing(fleet: Site) -> None:
         assert (await queue.progress("run")).finished
 
 
+@pytest.mark.slow
 async def test_what_failed_is_asked_again_and_nothing_else(fleet: Site, model: InstantModel) -> None:
     await fleet.begin("run", 20, asked=LIGHTEST)
     places = iter(range(100))

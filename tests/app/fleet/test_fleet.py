@@ -62,6 +62,7 @@ async def test_a_run_is_worked_off_and_its_results_are_written_in_case_order(fle
     assert results(fleet, "run") == [f"drawn-{place}" for place in range(60)]
 
 
+@pytest.mark.slow
 async def test_a_worker_and_redis_die_and_everything_is_there_once(fleet: Site, model: InstantModel) -> None:
     await fleet.begin("run", 150, asked=LIGHTEST)
     victim = fleet.start_worker(25, lease_s=3)
@@ -89,6 +90,7 @@ async def test_what_a_flush_took_is_put_back(fleet: Site) -> None:
     await fleet.until("run", 60, LIMIT_S)
 
 
+@pytest.mark.slow
 async def test_sigterm_finishes_what_is_in_flight_and_loses_and_repeats_nothing(
     fleet: Site, model: InstantModel
 ) -> None:

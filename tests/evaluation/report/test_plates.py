@@ -22,6 +22,7 @@ def test_every_figure_of_the_page_is_there_as_pdf_and_svg(plates: dict[str, byte
     assert all(ElementTree.fromstring(plates[f"{name}.svg"]).tag.endswith("svg") for name in NAMES)
 
 
+@pytest.mark.slow
 def test_the_same_numbers_give_the_same_bytes(report: Report, plates: dict[str, bytes]) -> None:
     assert report_plates(report) == plates
 
