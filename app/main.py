@@ -20,7 +20,6 @@ from app.assembly import Wrap, as_it_is, open_council
 from app.idempotency import open_answers
 from app.jobs.jobs import open_jobs
 from app.jobs.reports import open_reports
-from app.memory import settled_memory
 from app.metrics import Metrics
 from app.openapi import describe
 from app.problems import Refused, for_error, parameter_path, problem
@@ -55,8 +54,7 @@ def create_app(
         ):
             app.state.council = council
             watch_service(app.state)
-            with settled_memory():
-                yield
+            yield
 
     app = FastAPI(
         title="Crosspath",

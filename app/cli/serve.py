@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -17,6 +18,7 @@ from app.access.origins import is_loopback
 from app.fleet.supervisor import end_with_parent, supervise
 from app.logs import configure_logs
 from app.main import create_app
+from app.memory import settled_memory
 from app.settings import Settings, load_settings
 from app.worker import Worker
 from domains.errors import BadInput
@@ -94,6 +96,7 @@ class Server(uvicorn.Server):
         self._gates: Gates = app.state.gates
         self._settings: Settings = app.state.settings
         self._hurried = False
+        self._memory = ExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
@@ -103,6 +106,7 @@ class Server(uvicorn.Server):
         for descriptor in listening * (LISTENERS - 1):
             same = socket.socket(fileno=os.dup(descriptor))
             self.servers.append(await loop.create_server(self._protocol, sock=same, backlog=self.config.backlog))
+        self._memory.enter_context(settled_memory())
 
     def _protocol(self) -> asyncio.Protocol:
         kind: Any = self.config.http_protocol_class
@@ -126,6 +130,7 @@ class Server(uvicorn.Server):
             self.app.state.jobs.wind_up()
         asyncio.get_running_loop().call_later(self._settings.stop_s, self._gates.stopping.cut.set)
         await super().shutdown(sockets)
+        self._memory.close()
 
 
 def check_bind(host: str, settings: Settings) -> None:
