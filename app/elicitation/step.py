@@ -73,7 +73,10 @@ async def take_step(inquiry: Inquiry, kind: Kind, label_M: Sequence[int], terms:
         left_SJM = evenly_left_out(known.rank_SJM)
         return Step(findings, outcome, left_SJM, table if left_SJM is not None else None, known.unavailable)
     kept = await _keep(inquiry, asked, outcome, outcome.value, terms)
-    rank_SJM = asked.together(known.rank_SJM, outcome.value.rank_JM)
+    # Read again: of cases that asked for a pair at once the first to be answered is kept, and all go by that one, so
+    # that the same case gets the same answer from then on.
+    known_SJM = known.rank_SJM if inquiry.table is None else inquiry.table.table.ranks(findings, label_M)
+    rank_SJM = asked.together(known_SJM, outcome.value.rank_JM)
     return Step(findings, outcome, rank_SJM, table, known.unavailable or not kept)
 
 
@@ -110,13 +113,13 @@ class _Asked:
         return rank_question(self.kind, inquiry.domain, label_M, findings, seed, wanted_JM)
 
     def together(self, known_SJM: RankArray, answered_JM: RankArray) -> RankArray:
-        """What was known, and what was answered now about the other pairs."""
+        """What is known, and what was answered now about pairs of which nothing is."""
         now_JM = np.full(self.lacking_JM.shape, MISSING, dtype=np.int8)
         now_JM[np.ix_(self.rows, self.columns)] = answered_JM
         if not len(known_SJM):
             return now_JM[None]
         rank_SJM = known_SJM.copy()
-        rank_SJM[0] = np.where(self.lacking_JM, now_JM, rank_SJM[0])
+        rank_SJM[0] = np.where(unanswered(known_SJM), now_JM, rank_SJM[0])
         return rank_SJM
 
 

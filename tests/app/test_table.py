@@ -162,6 +162,14 @@ async def test_two_who_lack_the_same_at_once_both_get_it(service: Service, case:
     assert third["usage"]["calls"] == 5
 
 
+async def test_two_who_lacked_the_same_at_once_get_the_same_again(service: Service, case: Body) -> None:
+    cases = [case, other(case), case | {"evidence": case["evidence"][1:]}]
+    first = await asyncio.gather(*(service.decide(case=each) for each in cases))
+    again = await asyncio.gather(*(service.decide(case=each) for each in cases))
+
+    assert [numbers(answer.json()) for answer in again] == [numbers(answer.json()) for answer in first]
+
+
 async def test_a_failed_question_about_one_finding_leaves_the_others(settings: Settings, case: Body) -> None:
     async with running(settings, spoils=lambda body: OWN["text"] in body and EVIDENCE_STEP in body) as service:
         await service.decide(case=case)
