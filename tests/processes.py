@@ -6,18 +6,23 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TextIO
 
 import httpx
+import pytest
 
 from crosspath import main
 
 ROOT = Path(__file__).parents[1]
 START_LIMIT_S = 60.0
+STOP_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 100.0
 AT_ONCE = {"CROSSPATH_STOP_NOTICE_S": "0"}
 """A service stops when it is told to; nobody here balances loads."""
@@ -38,34 +43,47 @@ def free_port() -> int:
 @contextmanager
 def serving(command: str, ready: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
     """`crosspath COMMAND` until the block ends; its address. `ready` is the path that answers once it serves."""
-    with started(command, ready, settings) as (address, _):
+    address, arguments = _at_free_port(command)
+    process = _fork(arguments, AT_ONCE | dict(settings or {}), NOWHERE)
+    try:
+        _wait(address + ready, process.is_alive)
         yield address
+    finally:
+        process.terminate()
+        process.join(STOP_LIMIT_S)
+        assert not process.is_alive(), "it does not stop"
 
 
 @contextmanager
 def started(
     command: str, ready: str, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """As `serving`, with the process, which the block may end in its own way."""
-    address = f"http://127.0.0.1:{free_port()}"
+    """As `serving`, from an interpreter of its own as users start it; with the process, which the block may end in its
+    own way."""
+    address, arguments = _at_free_port(command)
     process = subprocess.Popen(
-        [sys.executable, "-m", "crosspath", *command.split(), "--port", address.rpartition(":")[2]],
+        [sys.executable, "-m", "crosspath", *arguments],
         env=os.environ | AT_ONCE | dict(settings or {}) | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait(address + ready, process)
+        _wait(address + ready, lambda: process.poll() is None)
         yield address, process
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(STOP_LIMIT_S)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
+def _at_free_port(command: str) -> tuple[str, list[str]]:
+    port = free_port()
+    return f"http://127.0.0.1:{port}", [*command.split(), "--port", str(port)]
+
+
+def _wait(url: str, lives: Callable[[], bool]) -> None:
     give_up = time.monotonic() + START_LIMIT_S
     while time.monotonic() < give_up:
-        assert process.poll() is None, "the process ended"
+        assert lives(), "the process ended"
         try:
             if httpx.get(url, trust_env=False).is_success:
                 return
@@ -74,15 +92,23 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the process does not answer")
 
 
+class Streams(NamedTuple):
+    """The files that a command's streams are."""
+
+    stdin: Path
+    stdout: Path
+    stderr: Path
+
+
+NOWHERE = Streams(*[Path(os.devnull)] * 3)
+
+
 def crosspath(*arguments: str, stdin: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
-    """`crosspath ARGUMENTS` to its end, in a process forked from one that has loaded what the commands load."""
+    """`crosspath ARGUMENTS` to its end."""
     with TemporaryDirectory() as folder:
         streams = Streams(*(Path(folder) / name for name in ("in", "out", "err")))
         streams.stdin.write_text(stdin, "utf-8")
-        process = FORKSERVER.Process(
-            target=_run_command, args=(arguments, os.environ | settings, str(Path.cwd()), streams)
-        )
-        process.start()
+        process = _fork(arguments, settings, streams)
         process.join(COMMAND_LIMIT_S)
         if process.is_alive():
             process.kill()
@@ -93,12 +119,22 @@ def crosspath(*arguments: str, stdin: str = "", **settings: str) -> subprocess.C
         return subprocess.CompletedProcess(arguments, process.exitcode, out, err)
 
 
-class Streams(NamedTuple):
-    """The files that a command's streams are."""
+def _fork(arguments: Sequence[str], settings: Mapping[str, str], streams: Streams) -> ForkServerProcess:
+    """The command, begun in a process forked from one that has loaded what the commands load."""
+    _start_forkserver()
+    process = FORKSERVER.Process(
+        target=_run_command, args=(tuple(arguments), os.environ | settings, str(Path.cwd()), streams)
+    )
+    process.start()
+    return process
 
-    stdin: Path
-    stdout: Path
-    stderr: Path
+
+@cache
+def _start_forkserver() -> None:
+    """Start it where it finds what it is to load; that it does not find something it keeps to itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        forkserver.ensure_running()
 
 
 def _run_command(arguments: Sequence[str], environment: Mapping[str, str], folder: str, streams: Streams) -> None:

@@ -11,7 +11,7 @@ from tests.app.access.callers import Caller, Clock, Load, end, settled
 
 
 async def test_turns_come_in_order_as_others_end() -> None:
-    admission = Admission(at_once=1, waiting=2)
+    admission = Admission(at_once=1, waiting=2, clock=Clock())
     first, second, third = (Caller(admission) for _ in range(3))
     await settled()
     assert first.left_s is not None
@@ -29,7 +29,7 @@ async def test_turns_come_in_order_as_others_end() -> None:
 
 
 async def test_who_finds_the_line_full_is_told_when_to_come_back() -> None:
-    admission = Admission(at_once=1, waiting=1)
+    admission = Admission(at_once=1, waiting=1, clock=Clock())
     callers = [Caller(admission) for _ in range(2)]
     await settled()
 
@@ -42,7 +42,7 @@ async def test_who_finds_the_line_full_is_told_when_to_come_back() -> None:
 
 
 async def test_a_line_of_nobody_refuses_only_whom_it_cannot_serve() -> None:
-    admission = Admission(at_once=1, waiting=0)
+    admission = Admission(at_once=1, waiting=0, clock=Clock())
     admission.check_room()
     caller = Caller(admission)
     await settled()
@@ -54,7 +54,7 @@ async def test_a_line_of_nobody_refuses_only_whom_it_cannot_serve() -> None:
 
 
 async def test_who_leaves_the_line_leaves_no_gap() -> None:
-    admission = Admission(at_once=1, waiting=3)
+    admission = Admission(at_once=1, waiting=3, clock=Clock())
     first, leaving, last = (Caller(admission) for _ in range(3))
     await settled()
 
@@ -68,7 +68,7 @@ async def test_who_leaves_the_line_leaves_no_gap() -> None:
 
 
 async def test_who_leaves_in_the_moment_he_is_called_passes_the_turn_on() -> None:
-    admission = Admission(at_once=1, waiting=3)
+    admission = Admission(at_once=1, waiting=3, clock=Clock())
     first, leaving, last = (Caller(admission) for _ in range(3))
     await settled()
 
@@ -83,7 +83,7 @@ async def test_who_leaves_in_the_moment_he_is_called_passes_the_turn_on() -> Non
 
 
 async def test_a_turn_that_does_not_come_by_the_deadline_is_refused() -> None:
-    admission = Admission(at_once=1, waiting=3)
+    admission = Admission(at_once=1, waiting=3, clock=Clock())
     first = Caller(admission)
     await settled()
 
@@ -95,7 +95,7 @@ async def test_a_turn_that_does_not_come_by_the_deadline_is_refused() -> None:
 
 
 async def test_declared_rates_tell_from_the_first_request_on_who_would_be_late() -> None:
-    admission = Admission(at_once=1, waiting=10)
+    admission = Admission(at_once=1, waiting=10, clock=Clock())
     callers = [
         Caller(admission, patience_s=10, work=Load(least_s=2.0)) for _ in range(4)
     ]  # 2, 2, 4 and 6 s until their turn's end
@@ -108,7 +108,7 @@ async def test_declared_rates_tell_from_the_first_request_on_who_would_be_late()
 
 
 async def test_an_idle_service_lets_anyone_try() -> None:
-    admission = Admission(at_once=1, waiting=10)
+    admission = Admission(at_once=1, waiting=10, clock=Clock())
     caller = Caller(admission, patience_s=1, work=Load(least_s=100.0))
     await settled()
 
@@ -136,7 +136,7 @@ async def test_what_was_seen_tells_who_would_be_late_where_nothing_is_declared()
 
 
 async def test_who_could_not_be_served_yet_waits_where_waiting_costs_nothing() -> None:
-    admission, busy = Admission(at_once=10, waiting=10), Load(held_s=0.01)
+    admission, busy = Admission(at_once=10, waiting=10, clock=Clock()), Load(held_s=0.01)
     caller = Caller(admission, work=busy)
     await settled()
     assert (admission.working, admission.waiting) == (0, 1)
@@ -150,7 +150,7 @@ async def test_who_could_not_be_served_yet_waits_where_waiting_costs_nothing() -
 
 
 async def test_who_waits_for_one_backbone_bars_nobody_from_another() -> None:
-    admission = Admission(at_once=10, waiting=10)
+    admission = Admission(at_once=10, waiting=10, clock=Clock())
     slow = Caller(admission, work=Load(held_s=3600.0, kind="slow"))
     fast = Caller(admission, work=Load(kind="fast"))
     await settled()
@@ -161,7 +161,7 @@ async def test_who_waits_for_one_backbone_bars_nobody_from_another() -> None:
 
 
 async def test_a_crowd_that_can_be_served_needs_no_places_in_line() -> None:
-    admission = Admission(at_once=100, waiting=0)
+    admission = Admission(at_once=100, waiting=0, clock=Clock())
     callers = [Caller(admission) for _ in range(100)]
     for _ in range(150):
         await asyncio.sleep(0)
@@ -171,7 +171,7 @@ async def test_a_crowd_that_can_be_served_needs_no_places_in_line() -> None:
 
 
 async def test_places_in_line_are_all_there_is_while_the_backbones_have_enough_to_do() -> None:
-    admission = Admission(at_once=100, waiting=1)
+    admission = Admission(at_once=100, waiting=1, clock=Clock())
     waiting = Caller(admission, work=Load(held_s=3600.0))
     await settled()
 
