@@ -90,6 +90,7 @@ class TestHolm:
         assert [place for place, adjusted in enumerate(holm(p)) if adjusted <= level] == sorted(rejected)
 
 
+@pytest.mark.slow
 def test_an_a_a_comparison_errs_as_often_as_it_says() -> None:
     """2,000 pairs of equally good methods on 665 cases, a third of them discordant: type-I error of the test and
     coverage of both intervals. The standard error of each share is half a per cent."""

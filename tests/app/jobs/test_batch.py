@@ -103,6 +103,7 @@ async def test_without_an_anchor_everything_decides_that_needs_none(service: Bat
     assert result["ranks"] is None
 
 
+@pytest.mark.slow
 async def test_the_report_counts_what_the_results_say(service: Batches, cases: list[Body]) -> None:
     labelled = cases[:10] + without_gold(cases[10:15])
     job = await service.finished(cases=labelled, aggregators=["loglin", "range"])

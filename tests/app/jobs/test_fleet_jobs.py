@@ -129,6 +129,7 @@ def test_results_and_events_come_while_the_fleet_is_at_work(fleet: Site, service
     assert get(service, f"{job['id']}/report").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_data_set_is_worked_off_and_a_budget_is_refused(fleet: Site, service: str) -> None:
     fleet.start_worker(50)
     names = [domain["name"] for domain in httpx.get(f"{service}/domains", trust_env=False).json()]

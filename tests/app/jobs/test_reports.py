@@ -44,6 +44,7 @@ async def test_it_holds_what_crosspath_report_makes_of_the_same_cases(service: B
     assert report["evaluation_missing"] is None
 
 
+@pytest.mark.slow
 async def test_a_browser_gets_the_page_which_loads_nothing(service: Batches, cases: list[Body]) -> None:
     job = await service.finished(cases=cases[:12])
 
@@ -83,6 +84,7 @@ async def test_it_is_worked_out_once_for_the_same_results(
     await reports.close()
 
 
+@pytest.mark.slow
 async def test_where_nothing_can_be_compared_it_counts_and_says_why(service: Batches, cases: list[Body]) -> None:
     service.gate.status = 400
     job = await service.finished(cases=cases[:3])
@@ -95,6 +97,7 @@ async def test_where_nothing_can_be_compared_it_counts_and_says_why(service: Bat
     assert page.status_code == 409
 
 
+@pytest.mark.slow
 async def test_without_gold_labels_there_is_none(service: Batches, cases: list[Body]) -> None:
     job = await service.finished(cases=without_gold(cases[:2]))
 
@@ -116,6 +119,7 @@ async def test_a_job_that_has_not_begun_has_none_yet(settings: Settings, cases: 
     assert answer.status_code == 409
 
 
+@pytest.mark.slow
 async def test_without_the_extra_it_lacks_calibration_and_says_so(
     settings: Settings, service: Batches, cases: list[Body], tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ def settings(model: Model, folder: Path) -> dict[str, str]:
     return {"CROSSPATH_CONFIG": str(folder / "crosspath.toml"), "CROSSPATH_DATA_DIR": str(folder / "data")}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_a_job_outlives_the_service(number: signal.Signals, model: Model, tmp_path: Path) -> None:
     asked = model[1]
     asked.clear()

@@ -97,6 +97,7 @@ def test_a_run_in_a_folder_of_its_own_is_named(twenty: Bench) -> None:
     assert (Path(named.removeprefix("results: ")) / "results.ndjson").is_file()
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_it_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
     domain = runs.write_cases(tmp_path / "cases.ndjson", 60)
     with serving(latency_s=0.05) as model:

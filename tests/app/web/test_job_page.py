@@ -30,6 +30,7 @@ async def test_a_job_is_followed_to_its_report(visit: Visit, service: Batches) -
     assert visit.page.url.endswith(f"/batch/{job['id']}/report")
 
 
+@pytest.mark.slow
 async def test_without_gold_labels_it_says_why_there_is_no_report(visit: Visit, service: Batches) -> None:
     job = await service.finished(cases=without_gold(CASES[:1]))
     await visit.page.goto(f"/jobs/{job['id']}")

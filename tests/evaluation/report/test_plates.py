@@ -16,6 +16,7 @@ def plates(report: Report) -> dict[str, bytes]:
     return report_plates(report)
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_page_is_there_as_pdf_and_svg(plates: dict[str, bytes]) -> None:
     assert set(plates) == {f"{name}.{kind}" for name in NAMES for kind in ("pdf", "svg")}
     assert all(plates[f"{name}.pdf"].startswith(b"%PDF") for name in NAMES)
