@@ -175,11 +175,9 @@ class TestALateServer:
     async def test_counts_as_down_only_where_it_was_waited_for(self, upstream: Upstream, door: Open) -> None:
         """Callers with short deadlines cannot shut a backbone for others."""
         upstream.answers(Scripted(hold=True))
-        hasty, waited = door(attempt_timeout_s=60.0), door(attempt_timeout_s=0.25)
-        for backbone in (hasty, waited):
-            await asyncio.gather(
-                *(_asked(backbone, another(number), 0.2) for number in range(OUTAGE.failures)),
-            )
+        hasty, waited = door(attempt_timeout_s=60.0), door(attempt_timeout_s=1.6)
+        asked = ((backbone, another(number)) for backbone in (hasty, waited) for number in range(OUTAGE.failures))
+        await asyncio.gather(*(_asked(backbone, question, 1.5) for backbone, question in asked))
         assert (hasty.health().usable, waited.health().usable) == (True, False)
 
 
