@@ -1,8 +1,9 @@
-"""Structured logs: one JSON object a line, on stderr or in a run's own file. Nothing of a case, a reply or a key is
-ever logged."""
+"""Structured logs: one JSON object a line, on stderr or in a run's own file; a person at a terminal gets the same to
+read. Nothing of a case, a reply or a key is ever logged."""
 
 import contextlib
 import logging
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -49,13 +50,19 @@ FOREIGN = ("uvicorn.error", "asyncio")
 """Loggers that are given exceptions which nobody foresaw."""
 
 
+def _renderer(file: LogFile | None) -> Processor:
+    if file is None and sys.stderr.isatty():
+        return structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)
+    return structlog.processors.JSONRenderer()
+
+
 PROCESSORS: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.JSONRenderer(),
 ]
-"""One list for the life of a process: loggers that are bound already keep it."""
+"""One list for the life of a process: loggers that are bound already keep it. The last one writes the line."""
 
 
 def configure_logs(level: str, file: LogFile | None = None) -> None:
@@ -64,6 +71,7 @@ def configure_logs(level: str, file: LogFile | None = None) -> None:
         logger = logging.getLogger(name)
         if not any(isinstance(there, WithoutMessages) for there in logger.filters):
             logger.addFilter(WithoutMessages())
+    PROCESSORS[-1] = _renderer(file)
     structlog.configure(
         processors=PROCESSORS,
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),

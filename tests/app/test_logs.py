@@ -1,9 +1,12 @@
 """Logging never stops what is logged about, and tells nothing of what it says."""
 
 import logging
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+import structlog
 
 from app.logs import LogFile, configure_logs
 
@@ -19,6 +22,20 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(tmp_path: Path) 
     LogFile(tmp_path / "none" / "log").write("line\n")
 
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_lines_are_json_unless_a_person_reads_them(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = StringIO()
+    stream.isatty = lambda: terminal  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", stream)
+    configure_logs("info")
+
+    structlog.get_logger("a").warning("profile_ignored", backbone="b")
+
+    line = stream.getvalue()
+    assert "profile_ignored" in line
+    assert line.startswith("{") is not terminal
 
 
 def test_other_libraries_tell_where_an_exception_comes_from_and_not_what_it_says(
