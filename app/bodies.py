@@ -48,8 +48,9 @@ async def read_body(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-async def arriving(request: Request) -> AsyncIterator[bytes]:
-    """The body's pieces as they come. One that comes too slowly must not hold its place for ever.
+async def arriving(request: Request, start_s: float = SLOWEST_START_S) -> AsyncIterator[bytes]:
+    """The body's pieces as they come. One that comes too slowly must not hold its place for ever: it has `start_s`
+    seconds, and more as it grows.
 
     Raises:
         Refused: 408 once it is behind the least rate by the time allowed; 400 if it breaks off.
@@ -58,7 +59,7 @@ async def arriving(request: Request) -> AsyncIterator[bytes]:
     pieces, started, size = request.stream(), clock(), 0
     while True:
         try:
-            async with asyncio.timeout_at(started + SLOWEST_START_S + size / SLOWEST_BYTES_PER_S):
+            async with asyncio.timeout_at(started + start_s + size / SLOWEST_BYTES_PER_S):
                 piece = await anext(pieces, None)
         except TimeoutError:
             raise Refused(408, "the body comes too slowly", {"Connection": "close"}) from None
