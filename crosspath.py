@@ -20,19 +20,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if TYPE_CHECKING:
     from aggregators.arrays import aggregate
-    from app.async_client import AsyncClient
-    from app.calls import NotUnderstood, Refusal
-    from app.client import Client
+    from app.client.async_client import AsyncClient
+    from app.client.calls import NotUnderstood, Refusal
+    from app.client.client import Client
     from evaluation.frame import load_run
 
 __all__ = ["AsyncClient", "Client", "NotUnderstood", "Refusal", "aggregate", "load_run"]
 
 _FACE = {
     "aggregate": "aggregators.arrays",
-    "Client": "app.client",
-    "AsyncClient": "app.async_client",
-    "Refusal": "app.calls",
-    "NotUnderstood": "app.calls",
+    "Client": "app.client.client",
+    "AsyncClient": "app.client.async_client",
+    "Refusal": "app.client.calls",
+    "NotUnderstood": "app.client.calls",
     "load_run": "evaluation.frame",
 }
 """Where each name is from; it is loaded when it is first used, so that `--help` loads none."""

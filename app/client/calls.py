@@ -1,6 +1,6 @@
 """What a program can ask of a running service, as values: each is made and read with no network.
 
-`app.client` and `app.async_client` send them.
+`client` and `async_client` send them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A service's client in Python, `crosspath.Client`; `app.async_client` is the same for asyncio.
+"""A service's client in Python, `crosspath.Client`; `app.client.async_client` is the same for asyncio.
 
 Errors: `Refusal` (the service says no, and why), `NotUnderstood` (it is of another version), and those of httpx where
 no answer comes (`httpx.TransportError`).
@@ -10,8 +10,8 @@ from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
-from app import calls
-from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
+from app.client import calls
+from app.client.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
 from app.jobs.schemas import ENDED, BatchCase, BatchReport, Job
 from app.schemas.aggregate import AggregateAnswer, OwnCase
 from app.schemas.catalogue import AggregatorEntry, AnchorEntry, BackboneEntry, DomainAnswer, DomainSummary

@@ -1,4 +1,4 @@
-"""`crosspath.AsyncClient`: `app.client` for asyncio."""
+"""`crosspath.AsyncClient`: `app.client.client` for asyncio."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
@@ -6,8 +6,8 @@ from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
-from app import calls
-from app.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
+from app.client import calls
+from app.client.calls import AggregateOptions, BatchOptions, Call, DecideOptions, Event, Lines, Members, Told
 from app.jobs.schemas import ENDED, BatchCase, BatchReport, Job
 from app.schemas.aggregate import AggregateAnswer, OwnCase
 from app.schemas.catalogue import AggregatorEntry, AnchorEntry, BackboneEntry, DomainAnswer, DomainSummary
