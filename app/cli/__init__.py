@@ -3,6 +3,7 @@
 So `--help` is fast: it loads neither the web framework nor numpy.
 """
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -49,7 +50,7 @@ def command(epilog: str, name: str | None = None, group: typer.Typer = app) -> C
     def declare(function: Declared) -> Declared:
         @wraps(function)
         def call(**arguments: Any) -> None:
-            code = import_module(f"app.cli.{function.__name__}").run(**arguments)
+            code = _loaded(f"app.cli.{function.__name__}").run(**arguments)
             if code:
                 raise typer.Exit(code)
 
@@ -57,6 +58,16 @@ def command(epilog: str, name: str | None = None, group: typer.Typer = app) -> C
         return function
 
     return declare
+
+
+def _loaded(name: str) -> Any:
+    """A module, and with it whatever it needs. None of that is garbage, and each collection on the way would look
+    through all of it."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.enable()
 
 
 @command("Example: `crosspath serve --port 8080`")
