@@ -158,7 +158,7 @@ class TestWhoeverListens:
     async def test_is_told_that_a_deadline_cut_a_request_off(self, upstream: Upstream, door: Open) -> None:
         upstream.answers(Scripted(hold=True))
         heard = Listening()
-        await failure(door(observer=heard), seconds=0.05)
+        await failure(door(observer=heard), seconds=0.5)
         assert (heard.attempts, heard.failures) == ([("deadline", False)], ["deadline"])
 
     async def test_is_not_told_of_a_request_whose_caller_went_away(self, upstream: Upstream, door: Open) -> None:
@@ -190,8 +190,8 @@ async def test_a_call_that_waits_to_be_sent_again_until_its_deadline_tells_what_
     upstream: Upstream, door: Open
 ) -> None:
     upstream.answers(error(429), Scripted(hold=True))
-    backbone = door(concurrency=2, backoff=Backoff(later=0.3, draw=lambda: 0.99))
-    first = asyncio.create_task(failure(backbone, seconds=0.8))
+    backbone = door(concurrency=2, backoff=Backoff(later=1.0, draw=lambda: 0.99))
+    first = asyncio.create_task(failure(backbone, seconds=2.0))
     await upstream.until(lambda it: len(it.received) == 1)
     others = [asyncio.create_task(ask(backbone, another(number))) for number in range(2)]
     await upstream.until(lambda it: len(it.received) == 3)  # both slots are held from now on
