@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 SOURCES := crosspath.py app agents anchor aggregators domains evaluation simulator benchmarks examples tests
 PYTEST_ARGS ?= -m "not slow"
 
-.PHONY: demo test serve lint format bench chaos up oracles lock clean
+.PHONY: demo test serve lint format bench chaos up oracles peers lock clean
 
 demo: $(VENV)/.service  ## one real decision over HTTP, printed
 	@$(BIN)/python -m app.demo
@@ -41,6 +41,10 @@ oracles: $(VENV)/.service  ## remake the fixtures that other libraries' answers 
 	@$(VENV)-oracles/bin/pip --disable-pip-version-check --quiet install pref-voting==1.18.2 nashpy
 	@PYTHONPATH=. $(VENV)-oracles/bin/python -m benchmarks.oracles
 
+peers:  ## the frameworks that `make bench` measures the service beside, in an environment of their own
+	@$(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/pip --disable-pip-version-check --quiet install openai litellm langgraph langchain-openai
+
 # The extras stay in the lock: without them an older pip looks past the pin for the newest release.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
 	--no-annotate --no-header --quiet pyproject.toml --group build
@@ -51,7 +55,7 @@ lock:  ## resolve the dependencies anew (needs uv on PATH)
 	$(LOCK) --group dev -c locks/service.txt -o locks/dev.txt
 
 clean:
-	rm -rf $(VENV) $(VENV)-oracles .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf $(VENV) $(VENV)-oracles $(VENV)-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("Crosspath needs Python 3.11 or newer; this is " + sys.version.split()[0] \
