@@ -23,15 +23,18 @@ OURS = frozenset(
 )  # fmt: skip
 """Members of a request that are not for `extra_body` to set."""
 
+Price = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+"""At most a dollar a token: what is more is a slip."""
+
 
 class Prices(BaseModel):
     """US dollars per million tokens; None is unknown, which is not 0."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float | None = Field(None, ge=0)
-    cached: float | None = Field(None, ge=0)
-    output: float | None = Field(None, ge=0)
+    input: Price = None
+    cached: Price = None
+    output: Price = None
 
     def cost(self, usage: Usage) -> float | None:
         """What this usage costs, in dollars; None if a price or a count that it needs is unknown.

@@ -12,6 +12,8 @@ from domains.errors import AskFailed
 
 PICO = 10**12
 """Money is counted in whole picodollars, a price of $0.000001 a million tokens: sums of floats drift."""
+MOST_USD = 1e9
+"""No budget is larger; one that is written larger is a slip."""
 BEFORE_DEADLINE_S = 0.01
 
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from agents.purse import MOST_USD
 from app.inquiry import Council
 from app.jobs.intake import NDJSON
 from app.routes.catalogue import examples
@@ -25,7 +26,7 @@ QUERY: dict[str, tuple[dict[str, Any], str]] = {
     "anchor": ({"type": "string", "default": "reverse"}, "`null` for none"),
     "backbone": ({"type": "string", "default": "default"}, ""),
     "agents": (_LIST, "repeated or comma-separated; five unless named"),
-    "budget_usd": ({"type": "number", "exclusiveMinimum": 0}, "what the job may spend at most"),
+    "budget_usd": ({"type": "number", "exclusiveMinimum": 0, "maximum": MOST_USD}, "what the job may spend at most"),
     "tau": ({"type": "number", "minimum": 0, "default": 5.0}, ""),
     "w_r": ({"type": "number", "minimum": 0, "maximum": 1, "default": 0.2}, ""),
     "skip_unanimous": ({"type": "boolean", "default": False}, "judges are not asked where the agents agree"),

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from agents.purse import MOST_USD
 from app.schemas.common import MOST_AGENTS, Body, Name
 from app.schemas.decide import DecideParams, StatedFinding
 
@@ -37,7 +38,7 @@ class BatchOptions(Body):
     anchor: Name | None = "reverse"
     backbone: Name = "default"
     agents: Annotated[list[Name], Field(min_length=1, max_length=MOST_AGENTS)] | None = None
-    budget_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    budget_usd: Annotated[float, Field(gt=0, le=MOST_USD, allow_inf_nan=False)] | None = None
     params: DecideParams = DecideParams()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from agents.backbone import Backbone
 from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
-from agents.purse import Purse, closed_purse
+from agents.purse import MOST_USD, Purse, closed_purse
 from agents.replies import Usage
 from agents.replies.reply import NO_USAGE
 from anchor.table import unanswered
@@ -29,8 +29,8 @@ def open_purse(budget_usd: float | None, backbones: Iterable[Backbone], spent_us
         BadInput: there is a budget, and a backbone whose prices are not declared; or it is no amount.
     """
     if budget_usd is not None:
-        if not 0.0 <= budget_usd < float("inf"):
-            raise BadInput.at("budget", "must be an amount in dollars, 0 or more")
+        if not 0.0 <= budget_usd <= MOST_USD:
+            raise BadInput.at("budget", f"must be an amount in dollars, from 0 to {MOST_USD:,.0f}")
         faults = [
             Fault(f"backbones.{backbone.name}.prices", "a budget needs input and output prices (0 is a price)")
             for backbone in {backbone.name: backbone for backbone in backbones}.values()

@@ -35,6 +35,8 @@ def test_a_trailing_slash_makes_no_other_endpoint() -> None:
         {"extra_body": {"temperature": 2}},
         {"extra_body": {"stream": True}},
         {"prices": {"input": -1}},
+        {"prices": {"input": 1e300}},
+        {"prices": {"input": float("inf")}},
     ],
     ids=str,
 )

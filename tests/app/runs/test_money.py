@@ -147,7 +147,7 @@ class TestAPurse:
         assert [fault.where for fault in refused.value.faults] == ["backbones.default.prices"]
         assert open_purse(None, [backbone]).budget_usd is None
 
-    @pytest.mark.parametrize("budget", [-1.0, float("nan"), float("inf")])
+    @pytest.mark.parametrize("budget", [-1.0, 1e300, float("nan"), float("inf")])
     async def test_holds_an_amount(self, budget: float) -> None:
         with pytest.raises(BadInput):
             open_purse(budget, [])
