@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregators.entries import Entries
+from aggregators.entries import Entries, summed
 from domains.simplex import Array, Index, Mask
 
 Count = NDArray[np.signedinteger]
-"""Places and margins: in the smallest integers that hold them, since the rules' speed is that of memory."""
-_KINDS = {np.int8: 1 << 6, np.int16: 1 << 14}
-"""Up to how many agents and candidates: twice a place, and any margin, still fit."""
+"""Places and margins: in the smallest integers that hold a margin and twice a place, since the rules' speed is that of
+memory."""
 _BLOCK = 1 << 18
 """Numbers worked on at a time where a temporary array would have every axis."""
 
@@ -29,50 +28,47 @@ class Ballots:
     """Ballots of N cases over at most C candidates, in the domain's order.
 
     `place_KCN` is a candidate's place on an agent's ballot, 0 the first, C where the ballot leaves it out (tied below
-    all that it ranks) or the agent is not usable. `candidate_CN` tells slots with a candidate from empty ones,
-    `label_CN` which of the labels it is.
+    all that it ranks) or the agent is not usable. `cell_CN` is the label that a candidate is (n·L + l); N·L, nobody's,
+    for one that is on no ballot, and in an empty slot. Neither can win, since whatever is on a ballot comes before
+    both; so rules need not tell empty slots from candidates. `size_N` counts candidates.
     """
 
+    shape: tuple[int, int, int]
     place_KCN: Count
-    candidate_CN: Mask
-    label_CN: Index
-    usable_N: Index
-    labels: int
+    cell_CN: Index
+    size_N: Count
+    usable_N: Count
 
     @cached_property
-    def longest(self) -> int:
-        """The most places that any ballot of the batch has."""
+    def length_KN(self) -> Count:
+        """How many candidates a ballot ranks."""
         _, width, _ = self.place_KCN.shape
-        listed_KCN = self.place_KCN < width
-        return int(listed_KCN.sum(axis=1, dtype=self.place_KCN.dtype).max(initial=0))
+        return (self.place_KCN < width).sum(axis=1, dtype=self.place_KCN.dtype)
 
     @cached_property
     def margin_CCN(self) -> Count:
         """Ballots that rank the first candidate above the second, minus those that do the reverse [C, C, N].
 
-        Summed agent by agent, so that no [K, C, C, N] tensor is made.
+        Counted block by block, so that no [K, C, C, N] tensor is made.
         """
-        _, width, cases = self.place_KCN.shape
+        agents, width, cases = self.place_KCN.shape
         margin_CCN = np.empty((width, width, cases), dtype=self.place_KCN.dtype)
-        for block in blocks(cases, 4 * width * width):
-            above_CCB = np.zeros(margin_CCN[:, :, block].shape, dtype=self.place_KCN.dtype)
-            for place_CB in self.place_KCN[:, :, block]:
-                above_CCB += place_CB[:, None] < place_CB[None, :]
+        for block in blocks(cases, agents * width * width):
+            place_KCB = self.place_KCN[:, :, block]
+            above_CCB = (place_KCB[:, :, None] < place_KCB[:, None]).sum(axis=0, dtype=margin_CCN.dtype)
             np.subtract(above_CCB, above_CCB.transpose(1, 0, 2), out=margin_CCN[:, :, block])
         return margin_CCN
 
     def gather(self, score_NL: Array, row_B: Index) -> Array:
-        """A score of every label as the score of every candidate of some cases [C, B]; 0 in empty slots."""
-        return np.where(self.candidate_CN[:, row_B], score_NL[row_B, self.label_CN[:, row_B]], 0.0)
+        """A score of every label as the score of every candidate of some cases [C, B]; of nobody it means nothing."""
+        return score_NL.take(self.cell_CN[:, row_B], mode="clip")
 
     def share(self, winner_CN: Mask) -> Array:
-        """An equal share of 1 for each winner, as a distribution over all labels [N, L]."""
-        cases = winner_CN.shape[1]
-        share_NL = np.zeros((cases, self.labels))
-        won_W = np.flatnonzero(winner_CN.ravel())
-        case_W = won_W % cases
-        share_NL[case_W, self.label_CN.ravel()[won_W]] = 1.0 / np.bincount(case_W, minlength=cases)[case_W]
-        return share_NL
+        """An equal share of 1 for each winner, as a distribution over all labels [N, L]; all 0 if no ballot has any."""
+        cases, _, labels = self.shape
+        cell_W = self.cell_CN[winner_CN]
+        case_W = cell_W // labels  # nobody's is a case of its own
+        return summed(cell_W, 1.0 / np.bincount(case_W)[case_W], cases * labels + 1)[:-1].reshape(cases, labels)
 
 
 def blocks(cases: int, numbers_each: int) -> Iterator[slice]:
@@ -84,18 +80,14 @@ def blocks(cases: int, numbers_each: int) -> Iterator[slice]:
 def over_shortlist(entries: Entries, usable_N: Index, shortlist_NL: Mask) -> Ballots:
     """The ballots with the labels outside the shortlist, which have no entries, left out."""
     cases, agents, labels = entries.shape
-    cell_T = np.flatnonzero(shortlist_NL.ravel())
-    case_T = cell_T // labels
-    size_N = np.bincount(case_T, minlength=cases)
-    slot_T = np.arange(len(cell_T)) - (size_N.cumsum() - size_N)[case_T]
-    width = max(1, int(size_N.max(initial=1)))
-    label_CN = np.zeros((width, cases), dtype=np.int64)
-    label_CN[slot_T, case_T] = cell_T - case_T * labels
-    slot_NL = np.zeros(cases * labels, dtype=np.int64)
-    slot_NL[cell_T] = slot_T
-    case_E = entries.row_E // agents
-    agent_E = entries.row_E - case_E * agents
-    kind = next((kind for kind, most in _KINDS.items() if max(agents, width) < most), np.int32)
+    count_NL = shortlist_NL.cumsum(axis=1)
+    size_N = count_NL[:, -1]
+    width = int(size_N.max(initial=1))
+    at_E = (count_NL.ravel()[entries.cell_E] - 1) * cases + entries.case_E
+    cell_CN = np.full((width, cases), cases * labels, dtype=np.int64)
+    cell_CN.ravel()[at_E] = entries.cell_E
+    kind = np.min_scalar_type(-1 - 2 * max(agents, width))
     place_KCN = np.full((agents, width, cases), width, dtype=kind)
-    place_KCN.reshape(-1)[(agent_E * width + slot_NL[entries.cell_E]) * cases + case_E] = entries.place_E
-    return Ballots(place_KCN, np.arange(width)[:, None] < size_N, label_CN, usable_N, labels)
+    agent_E = entries.row_E - entries.case_E * agents
+    place_KCN.ravel()[agent_E * cell_CN.size + at_E] = entries.place_E
+    return Ballots(entries.shape, place_KCN, cell_CN, size_N.astype(kind), usable_N.astype(kind))

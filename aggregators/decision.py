@@ -69,8 +69,8 @@ def settle(panel: Panel, distribution_NL: Array) -> Decisions:
     if (tied_NL.sum(axis=-1) > 1).any():
         for score_NL in (np.round(panel.mean_forward_NL, 12), panel.votes_NL):
             score_NL = np.where(left_NL, score_NL, -1)
-            left_NL = score_NL == score_NL.max(axis=-1, keepdims=True)
-    return Decisions(distribution_NL, _first(left_NL & tied_NL), tied_NL)
+            left_NL = left_NL & (score_NL == score_NL.max(axis=-1, keepdims=True))
+    return Decisions(distribution_NL, _first(left_NL), tied_NL)
 
 
 def decide_alone(anchor_NL: Array, seed_N: Sequence[str]) -> Decisions:

@@ -12,7 +12,7 @@ import numpy as np
 from aggregators.ballots import Count
 from aggregators.panel import Panel
 from aggregators.parameters import Parameters
-from domains.simplex import Array, Index, Mask
+from domains.simplex import Array, Index
 
 
 def plurality(panel: Panel, _: Parameters) -> Array:
@@ -21,57 +21,56 @@ def plurality(panel: Panel, _: Parameters) -> Array:
 
 
 def borda(panel: Panel, _: Parameters) -> Array:
-    """Highest Σ_y margin[x, y], from rank sums: a place p on a ballot of m among c candidates beats c-1-p and loses
-    to p of them; a label left out loses to m and ties with the rest."""
+    """Highest Σ_y margin[x, y], which is least Σ places: those that a ballot of m among c candidates leaves out share
+    the places m to c-1, (m + c-1)/2 each. Places count twice, so that all are whole."""
     ballots = panel.ballots
-    agents, width, _cases = ballots.place_KCN.shape
-    kind = np.int16 if 2 * agents * width < np.iinfo(np.int16).max else np.int64
-    rivals_N = ballots.candidate_CN.sum(axis=0, dtype=kind) - 1
-    points_CN = np.zeros(ballots.candidate_CN.shape, dtype=kind)
-    for place_CN in ballots.place_KCN:
-        listed_CN = place_CN < width
-        lost_N = listed_CN.sum(axis=0, dtype=kind)
-        points_CN += np.where(listed_CN, rivals_N - 2 * place_CN.astype(kind), -lost_N)
-    return ballots.share(_highest(points_CN, ballots.candidate_CN) & _elected(panel))
+    left_out_KN = ballots.length_KN + (ballots.size_N - 1)
+    lost_CN = np.minimum(2 * ballots.place_KCN, left_out_KN[:, None]).sum(axis=0)
+    return ballots.share(lost_CN == lost_CN.min(axis=0))
 
 
 def bucklin(panel: Panel, _: Parameters) -> Array:
     """Most ballots at the least depth at which some label is on more than half of them; else at the deepest."""
     ballots = panel.ballots
-    count_CN = np.zeros(ballots.candidate_CN.shape, dtype=ballots.place_KCN.dtype)
-    open_N = np.ones(len(panel), dtype=np.bool_)
-    for depth in range(ballots.longest):
-        reached_CN = (ballots.place_KCN == depth).sum(axis=0, dtype=count_CN.dtype)
-        count_CN += reached_CN * open_N
-        open_N &= 2 * count_CN.max(axis=0) <= ballots.usable_N
+    last_N = np.zeros(len(panel), dtype=ballots.usable_N.dtype)  # the last place that counts
+    for _depth in range(ballots.length_KN.max(initial=1)):
+        count_CN = (ballots.place_KCN <= last_N).sum(axis=0, dtype=last_N.dtype)
+        most_N = count_CN.max(axis=0)
+        open_N = 2 * most_N <= ballots.usable_N
         if not open_N.any():
             break
-    return ballots.share(_highest(count_CN, ballots.candidate_CN) & _elected(panel))
+        last_N += open_N
+    return ballots.share(count_CN == most_N)
 
 
 def irv(panel: Panel, _: Parameters) -> Array:
     """Instant runoff: every label tied for the fewest first places drops, all at once, until one is left or all that
-    are left tie. A ballot with none of them left counts no more."""
+    are left tie. A ballot with none of them left counts no more.
+
+    Two things save rounds. A label that is nobody's first changes nothing by dropping, so it drops together with those
+    that have the fewest. One that is first on more than half of the ballots has won.
+    """
     ballots = panel.ballots
-    left_CN = ballots.candidate_CN.copy()
-    open_R = np.arange(len(panel))
-    place_KCR, left_CR = ballots.place_KCN, left_CN
-    while open_R.size:
-        first_CR = _first_places(place_KCR, left_CR)
-        fewest_R = np.where(left_CR, first_CR, np.iinfo(first_CR.dtype).max).min(axis=0)
-        staying_CR = left_CR & (first_CR > fewest_R)
-        goes_on_R = staying_CR.any(axis=0)
-        left_CR = staying_CR[:, goes_on_R]
-        place_KCR, open_R = place_KCR[:, :, goes_on_R], open_R[goes_on_R]
-        left_CN[:, open_R] = left_CR
-    return ballots.share(left_CN & _elected(panel))
+    place_KCN = ballots.place_KCN
+    while True:
+        first_CN = _first_places(place_KCN)
+        most_N = first_CN.max(axis=0)
+        open_N = 2 * most_N <= ballots.usable_N
+        if not open_N.any():
+            break
+        fewest_N = np.where(first_CN > 0, first_CN, most_N).min(axis=0)
+        open_N &= fewest_N < most_N
+        if not open_N.any():
+            break
+        stays_CN = first_CN > fewest_N * open_N  # in a case that is decided only who is nobody's first drops
+        place_KCN = np.where(stays_CN, place_KCN, len(first_CN))
+    return ballots.share(first_CN == most_N)
 
 
 def minimax(panel: Panel, _: Parameters) -> Array:
     """Smallest worst defeat max(0, max_y margin[y, x])."""
-    ballots = panel.ballots
-    defeat_CN = np.maximum(ballots.margin_CCN.max(axis=0), 0)
-    return ballots.share(_highest(-defeat_CN, ballots.candidate_CN) & _elected(panel))
+    defeat_CN = panel.ballots.margin_CCN.max(axis=0)  # at least 0: a label's margin over itself
+    return panel.ballots.share(defeat_CN == defeat_CN.min(axis=0))
 
 
 def random(panel: Panel, parameters: Parameters) -> Array:
@@ -92,20 +91,8 @@ def _draws(seed: int, seed_N: tuple[str, ...], sides_N: Index) -> Index:
     return np.fromiter(numbers, dtype=np.int64, count=len(seed_N))
 
 
-def _first_places(place_KCR: Count, left_CR: Mask) -> Count:
-    """How many ballots have a candidate first among those left [C, R]."""
-    width = place_KCR.shape[1]
-    place_KCR = np.where(left_CR, place_KCR, place_KCR.dtype.type(width))
-    first_K1R = place_KCR.min(axis=1, keepdims=True)
-    return ((place_KCR == first_K1R) & (first_K1R < width)).sum(axis=0, dtype=place_KCR.dtype)
-
-
-def _highest(score_CN: Count, candidate_CN: Mask) -> Mask:
-    """The candidates with the highest score [C, N]."""
-    score_CN = np.where(candidate_CN, score_CN, np.iinfo(score_CN.dtype).min)
-    return candidate_CN & (score_CN == score_CN.max(axis=0))
-
-
-def _elected(panel: Panel) -> Mask:
-    """The cases in which there is anyone to vote [N]."""
-    return panel.usable_N > 0
+def _first_places(place_KCN: Count) -> Count:
+    """How many ballots have a candidate before all others [C, N]; a ballot that ranks none has none."""
+    last = place_KCN.shape[1] - 1
+    first_K1N = np.minimum(place_KCN.min(axis=1, keepdims=True), last)
+    return (place_KCN == first_K1N).sum(axis=0, dtype=place_KCN.dtype)

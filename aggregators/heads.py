@@ -7,7 +7,7 @@ import numpy as np
 
 from aggregators.panel import Panel
 from aggregators.parameters import Parameters
-from domains.simplex import TIE, Array, Index, Mask, log, softmax
+from domains.simplex import TIE, Array, Index, Mask, freeze, log, softmax
 
 _SAFE_TAU = 500.0
 """Up to here no weight is smaller than exp(-500 ln 2), and the fused posterior loses no label to underflow."""
@@ -28,7 +28,9 @@ def nearest_top_N(panel: Panel) -> Index:
 
 def weight_NK(panel: Panel, tau: float) -> Array:
     """w = softmax(-τ D) over the usable agents [N, K], 0 for the others (paper, FwdJS). Equal without an anchor."""
-    return softmax(np.where(panel.usable_NK, -tau * panel.divergence_NK, -np.inf))
+    if tau not in panel.weights:
+        panel.weights[tau] = freeze(softmax(np.where(panel.usable_NK, -tau * panel.divergence_NK, -np.inf)))
+    return panel.weights[tau]
 
 
 def minjs(panel: Panel, _: Parameters) -> Array:
@@ -40,21 +42,19 @@ def minjs(panel: Panel, _: Parameters) -> Array:
 
 def fwdjs(panel: Panel, parameters: Parameters) -> Array:
     """Σ_i w_i F_i with w = softmax(-τ D) [N, L]."""
-    fused_NL = panel.entries.pooled(weight_NK(panel, parameters.tau))
-    return _or_range(panel, fused_NL)
+    return _or_range(panel, _fused(panel, parameters.tau))
 
 
 def loglin(panel: Panel, parameters: Parameters) -> Array:
     """P ∝ P_fwdjs^(1-w_R) · A^(w_R) [N, L], in logarithms of the anchor itself, which may lie far below the smallest
     float. Exactly `fwdjs` at w_R = 0 and the anchor at w_R = 1."""
     share = parameters.w_r
-    fused_NL = fwdjs(panel, parameters)
     if share == 0.0:
-        return fused_NL
+        return fwdjs(panel, parameters)
     if share == 1.0:
         blend_NL = np.where(panel.usable_N[:, None] > 0, panel.anchor_NL, 0.0)
     else:
-        blend_NL = softmax((1.0 - share) * _log_fused(panel, parameters.tau, fused_NL) + share * panel.log_anchor_NL)
+        blend_NL = softmax((1.0 - share) * _log_fused(panel, parameters.tau) + share * panel.log_anchor_NL)
     return _or_range(panel, blend_NL)
 
 
@@ -65,12 +65,17 @@ def _or_range(panel: Panel, headed_NL: Array) -> Array:
     return np.where(panel.anchored_N[:, None], headed_NL, panel.mean_forward_NL)
 
 
-def _log_fused(panel: Panel, tau: float, fused_NL: Array) -> Array:
+def _fused(panel: Panel, tau: float) -> Array:
+    """P_fwdjs [N, L]."""
+    return panel.entries.pooled(weight_NK(panel, tau))
+
+
+def _log_fused(panel: Panel, tau: float) -> Array:
     """ln P_fwdjs [N, L], also where a weight is too small for a float."""
     if tau <= _SAFE_TAU:
-        return log(fused_NL)
+        return log(_fused(panel, tau))
     logit_NK = -tau * (panel.divergence_NK - np.where(panel.usable_NK, panel.divergence_NK, 1.0).min(-1, keepdims=True))
-    total_NL = np.full(fused_NL.shape, -np.inf)
+    total_NL = np.full(panel.log_anchor_NL.shape, -np.inf)
     for agent in range(len(panel.agents)):
         total_NL = np.logaddexp(total_NL, logit_NK[:, agent, None] + log(panel.forward_NKL[:, agent]))
     return total_NL

@@ -56,6 +56,7 @@ class Panel:
         seed_N: what every shuffle of the case is keyed by.
         floored_N: labels that were floored when the anchor was prepared.
         verdicts: what the judges that were asked made of the cases, by the judge's name.
+        weights: where `heads.weight_NK` keeps the agents' weights [N, K], by τ.
 
     Raises:
         ValueError: a shape does not fit the others, two agents share a name, or there is no agent or label.
@@ -72,24 +73,25 @@ class Panel:
     seed_N: tuple[str, ...]
     floored_N: Index
     verdicts: Mapping[str, Verdicts] = field(default_factory=lambda: MappingProxyType({}))
+    weights: dict[float, Array] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.labels or not self.agents:
             raise ValueError("a panel needs a label and an agent")
         if len(set(self.agents)) != len(self.agents):
             raise ValueError("two agents of a panel share a name")
-        size = {"N": len(self.seed_N), "K": len(self.agents), "L": len(self.labels)}
+        cases, agents, labels = len(self.seed_N), len(self.agents), len(self.labels)
+        shapes = {"NKL": (cases, agents, labels), "NK": (cases, agents), "NL": (cases, labels), "N": (cases,)}
         for name in _ARRAYS:
             array: NDArray[np.generic] = getattr(self, name)
-            expected = tuple(size[axis] for axis in name.rpartition("_")[2])
+            expected = shapes[name.rpartition("_")[2]]
             if array.shape != expected:
                 raise ValueError(f"{name} has shape {array.shape}, not {expected}")
             object.__setattr__(self, name, freeze(array))
         for judge, verdicts in self.verdicts.items():
-            shapes = {verdicts.posterior_NL.shape, verdicts.place_NL.shape}
-            if shapes != {self.shortlist_NL.shape} or {verdicts.usable_N.shape, verdicts.asked_N.shape} != {
-                (size["N"],)
-            }:
+            over_labels = {verdicts.posterior_NL.shape, verdicts.place_NL.shape}
+            over_cases = {verdicts.usable_N.shape, verdicts.asked_N.shape}
+            if over_labels != {shapes["NL"]} or over_cases != {shapes["N"]}:
                 raise ValueError(f"the verdicts of {judge} are not of this panel's cases and labels")
 
     def __len__(self) -> int:
@@ -108,17 +110,18 @@ class Panel:
         """
         support_NL = log_anchor_NL > -np.inf
         anchored_N = np.any(support_NL, axis=-1) if anchored_N is None else anchored_N
-        total_N = np.exp(log_anchor_NL).sum(axis=-1)
-        if (np.abs(total_N - 1.0) > 1e-9)[anchored_N].any():
-            raise ValueError("an anchor does not sum to 1")
-        if (anchored_N & np.any(self.shortlist_NL, axis=-1) & ~np.any(support_NL & self.shortlist_NL, axis=-1)).any():
+        lacking_N = self.shortlist_NL.any(axis=-1) & ~(support_NL & self.shortlist_NL).any(axis=-1)
+        if (anchored_N & lacking_N).any():
             raise ValueError("an anchor has no support on the shortlist")
-        return replace(
+        panel = replace(
             self,
             log_anchor_NL=np.where(anchored_N[:, None], log_anchor_NL, -np.inf),
             anchored_N=anchored_N,
             floored_N=np.zeros(len(self), dtype=np.int64) if floored_N is None else floored_N,
         )
+        if (np.abs(panel.anchor_NL.sum(axis=-1) - anchored_N) > 1e-9).any():
+            raise ValueError("an anchor does not sum to 1")
+        return panel
 
     def with_verdicts(self, verdicts: Mapping[str, Verdicts]) -> "Panel":
         """The same answers with what judges made of them, by the judge's name.
@@ -287,9 +290,11 @@ def assemble_verdicts(
 
 def _arrays(posterior_B: Sequence[Posterior | None], labels: int) -> tuple[Array, Index, Mask]:
     """B stated posteriors over the labels, each label's place in them, and which of them there are."""
-    forward_BL, place_BL = np.zeros((len(posterior_B), labels)), np.full((len(posterior_B), labels), labels)
-    for row, posterior in enumerate(posterior_B):
-        if posterior is not None:
-            forward_BL[row], place_BL[row] = posterior.arrays(labels)
+    stated = [(row, posterior) for row, posterior in enumerate(posterior_B) if posterior is not None]
+    cell_E = [row * labels + label for row, posterior in stated for label in posterior.label_M]
+    shape = len(posterior_B), labels
+    forward_BL, place_BL = np.zeros(shape), np.full(shape, labels)
+    forward_BL.ravel()[cell_E] = [mass for _, posterior in stated for mass in posterior.mass_M]
+    place_BL.ravel()[cell_E] = [place for _, posterior in stated for place in range(len(posterior.label_M))]
     place_BL[forward_BL == 0] = labels  # a mass too small for a float is none; it was listed last
     return forward_BL, place_BL, np.array([posterior is not None for posterior in posterior_B], dtype=np.bool_)

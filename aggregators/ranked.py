@@ -24,26 +24,26 @@ def ranked_pairs(panel: Panel, _: Parameters) -> Array:
     smallest such set (Smith's) is locked.
     """
     ballots = panel.ballots
-    candidate_CN, margin_CCN = ballots.candidate_CN, ballots.margin_CCN
-    beats_CCN = (margin_CCN > 0) & candidate_CN  # an empty slot is no rival
-    rivals_N = candidate_CN.sum(axis=0, dtype=margin_CCN.dtype) - 1
+    margin_CCN = ballots.margin_CCN
+    beats_CCN = margin_CCN > 0
     won_CN = beats_CCN.sum(axis=1, dtype=margin_CCN.dtype)
-    winner_CN = candidate_CN & (won_CN == rivals_N) & (panel.usable_N > 0)
-    open_R = np.flatnonzero(~winner_CN.any(axis=0) & (panel.usable_N > 0))
-    for block in blocks(len(open_R), margin_CCN[:, :, :1].size):
+    winner_CN = won_CN == len(won_CN) - 1
+    open_R = (~winner_CN.any(axis=0)).nonzero()[0]
+    for block in blocks(len(open_R), len(won_CN) ** 2):
         row_B = open_R[block]
-        smith_CB = _smith(beats_CCN[:, :, row_B], candidate_CN[:, row_B])
+        smith_CB = _smith(beats_CCN[:, :, row_B])
         score_CB = np.round(ballots.gather(panel.pooled_NL, row_B), 12)
         winner_CN[:, row_B] = _unbeaten(margin_CCN[:, :, row_B], score_CB, smith_CB)
     return ballots.share(winner_CN)
 
 
-def _smith(beats_CCB: Mask, candidate_CB: Mask) -> Mask:
-    """The smallest sets of candidates who each beat every one outside [C, B]."""
-    won_CB = np.where(candidate_CB, beats_CCB.sum(axis=1), -1)
-    smith_CB = candidate_CB & (won_CB == won_CB.max(axis=0))  # whoever beats most is in it
+def _smith(beats_CCB: Mask) -> Mask:
+    """The smallest sets of candidates who each beat every one outside [C, B]. All of them are on a ballot, and so beat
+    whatever is on none."""
+    won_CB = beats_CCB.sum(axis=1)
+    smith_CB = won_CB == won_CB.max(axis=0)  # whoever beats most is in it
     while True:
-        wider_CB = smith_CB | (candidate_CB & (smith_CB[:, None] & ~beats_CCB).any(axis=0))
+        wider_CB = smith_CB | (smith_CB[:, None] & ~beats_CCB).any(axis=0)
         if (wider_CB == smith_CB).all():
             return smith_CB
         smith_CB = wider_CB

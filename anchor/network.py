@@ -31,6 +31,10 @@ class Step(IntEnum):
     ANSWERED = 2
 
 
+_FAILED, _ANSWERED = Step.FAILED.value, Step.ANSWERED.value
+"""Plain numbers: numpy needs longer to read a member of an enumeration than to compare a batch with it."""
+
+
 @dataclass(frozen=True, eq=False)
 class CaseRanks:
     """The ranks of one case, over the labels `label_M`; `MISSING` where a pair has none.
@@ -117,7 +121,7 @@ def _count(rank_JM: RankArray, label_M: Index, labels: int, half_J: Index | None
         raise ValueError("ranks must have one row a finding and one column a label")
     if rank_JM.size and not (rank_JM.min() >= MISSING and rank_JM.max() < RANKS):
         raise ValueError("a rank is 0 to 6, or -1 where it is missing")
-    cell_JM = label_M * RANKS + rank_JM.astype(np.int64)
+    cell_JM = label_M * RANKS + rank_JM
     if half_J is not None:
         cell_JM += (labels * RANKS * half_J)[:, None]
     rated_JM = rank_JM != MISSING
@@ -161,13 +165,13 @@ def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> R
     the shortlist is empty, there is no R. T acts on R alone.
     """
     shortlisted_N = shortlist_NL.any(axis=-1)
-    likelihood_N = shortlisted_N & (factors.evidence_N != Step.FAILED)
-    prior_N = shortlisted_N & (factors.context_N != Step.FAILED)
-    asked_and_answered_N = np.maximum(factors.evidence_N, factors.context_N) == Step.ANSWERED
+    likelihood_N = shortlisted_N & (factors.evidence_N != _FAILED)
+    prior_N = shortlisted_N & (factors.context_N != _FAILED)
+    asked_and_answered_N = np.maximum(factors.evidence_N, factors.context_N) == _ANSWERED
     reverse_N = (likelihood_N & prior_N) | (shortlisted_N & asked_and_answered_N)
     log_joint_NL = np.where(likelihood_N[:, None], factors.log_likelihood_NL, 0.0)
     log_joint_NL += np.where(prior_N[:, None], factors.log_activation_NL, 0.0)
-    exists_3N = np.stack([reverse_N, likelihood_N, prior_N])
-    log_weight_3NL = np.stack([log_joint_NL / temperature, factors.log_likelihood_NL, factors.log_activation_NL])
+    exists_3N = np.array([reverse_N, likelihood_N, prior_N])
+    log_weight_3NL = np.array([log_joint_NL / temperature, factors.log_likelihood_NL, factors.log_activation_NL])
     log_3NL = log_normalise(np.where(shortlist_NL & exists_3N[..., None], log_weight_3NL, -np.inf))
     return Reverse(*log_3NL, *exists_3N)

@@ -20,12 +20,14 @@ Index = NDArray[np.int64]
 
 TIE = 1e-12
 """Scores closer than this are equal (method.md, The decision)."""
+LOWEST = float(np.finfo(np.float64).min)
+"""Below every logarithm of a number, and finite: what stands for -inf where that would spoil a sum."""
 
 
 def normalise(weight: Array) -> Array:
     """Scale non-negative weights to sum to 1 over the last axis; an all-zero row stays zero. Shape kept."""
     total = weight.sum(axis=-1, keepdims=True)
-    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    return weight / np.where(total > 0, total, 1.0)
 
 
 def log(probability: Array) -> Array:
@@ -35,10 +37,9 @@ def log(probability: Array) -> Array:
 
 def log_normalise(logit: Array) -> Array:
     """Log-probabilities from unnormalised ones over the last axis; an all -inf row stays -inf. Shape kept."""
-    peak = logit.max(axis=-1, keepdims=True, initial=-np.inf)
-    shifted = logit - np.where(np.isfinite(peak), peak, 0.0)
+    shifted = logit - logit.max(axis=-1, keepdims=True, initial=LOWEST)
     total = np.exp(shifted).sum(axis=-1, keepdims=True)
-    return shifted - log(np.where(total > 0, total, 1.0))
+    return shifted - np.log(np.maximum(total, 1.0))  # the greatest alone is 1; below that only a row of -inf
 
 
 def softmax(logit: Array) -> Array:
@@ -63,5 +64,5 @@ def jensen_shannon(p: Array, q: Array) -> Array:
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view of an array."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view

@@ -97,6 +97,22 @@ def test_candidates_that_nobody_lists_change_no_winner() -> None:
         np.testing.assert_array_equal(AGGREGATORS[name](wide, DEFAULTS), AGGREGATORS[name](panel, DEFAULTS))
 
 
+@pytest.mark.parametrize("name", ["plurality", *PLAIN])
+def test_a_case_without_a_ballot_elects_nobody_and_leaves_the_others_alone(name: str) -> None:
+    panel = random_panel(24, coarse=True, cases=20)
+    heard_NK = panel.usable_NK & (np.arange(len(panel)) % 3 > 0)[:, None]
+    emptied = dataclasses.replace(
+        panel,
+        forward_NKL=np.where(heard_NK[:, :, None], panel.forward_NKL, 0.0),
+        place_NKL=np.where(heard_NK[:, :, None], panel.place_NKL, len(panel.labels)),
+        usable_NK=heard_NK,
+    )
+    heard_N = heard_NK.any(axis=-1)
+    share_NL = AGGREGATORS[name](emptied, DEFAULTS)
+    assert not share_NL[~heard_N].any()
+    np.testing.assert_array_equal(share_NL[heard_N], AGGREGATORS[name](panel, DEFAULTS)[heard_N])
+
+
 def test_half_of_the_ballots_is_no_majority_in_bucklin() -> None:
     assert winners(*shares("bucklin", "abc", {"ab": 1, "bc": 1})) == "b"
 

@@ -67,6 +67,16 @@ class TestIdentities:
         assert_allclose(weights.sum(axis=-1), 1.0, atol=1e-12)
         assert_array_equal(weights > 0, panel.usable_NK)
 
+    def test_weights_are_kept_for_each_tau_of_each_panel(self, panel: Panel) -> None:
+        weights = weight_NK(panel, 5.0)
+        assert weight_NK(panel, 5.0) is weights
+        assert not weights.flags.writeable
+        assert_allclose(
+            weight_NK(panel, 0.0)[panel.usable_NK], (1 / panel.usable_N[:, None] * panel.usable_NK)[panel.usable_NK]
+        )
+        flat = panel.with_anchor(log(normalise(panel.shortlist_NL.astype(np.float64))))
+        assert not np.array_equal(weight_NK(flat, 5.0), weights)
+
 
 def test_equally_near_agents_are_averaged() -> None:
     panel = with_tied_places([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, 0.0, 1.0]]).with_anchor(

@@ -55,7 +55,8 @@ def test_winner_sets_equal_the_library_s(fixture: dict[str, Any], panel: Panel, 
 
 
 def test_ranked_pairs_are_compared_wherever_there_is_a_condorcet_winner(fixture: dict[str, Any], panel: Panel) -> None:
-    margin_CCN, candidate_CN = panel.ballots.margin_CCN, panel.ballots.candidate_CN
+    margin_CCN = panel.ballots.margin_CCN
+    candidate_CN = np.arange(len(margin_CCN))[:, None] < panel.ballots.size_N
     beaten_CN = ((margin_CCN > 0) & candidate_CN).sum(axis=1)
     condorcet_N = (candidate_CN & (beaten_CN == candidate_CN.sum(axis=0) - 1)).any(axis=0)
     assert (fixture["winners_NR"][condorcet_N, RULES.index("ranked_pairs")] > 0).all()
