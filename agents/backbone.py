@@ -28,7 +28,7 @@ from agents.flights import Flights
 from agents.health import Health, health_of
 from agents.learning import Learned
 from agents.limits import Lane, Limits, open_limits
-from agents.metering import Metering, Terms
+from agents.metering import Metered, Metering, Terms
 from agents.observer import NOBODY, Observer
 from agents.purse import Purse
 from agents.recent import HELD_S, Recent
@@ -144,20 +144,26 @@ class Backbone:
 
     async def _find(self, call: Call[T]) -> "tuple[Call[T], StoredReply, T]":
         """The call, the reply and what it says, once for all who ask the same now."""
+        found: tuple[StoredReply, T] | None = None
         try:
             async with call.deadline.scope():
-                kept, value = await self._known(call) or await self._fetch(call)
+                found = await self._known(call) or await self._fetch(call)
+                self._observer.answered(self.name, cached=call.cached, usage=call.usage, dollars=self._dollars(call))
+                await self._keep(found[0], call)
         except AskFailed as raised:
-            failure = call.own(raised)
-            failure.requests = call.attempts.requests
-            failure.tokens = (call.usage.prompt, call.usage.completion, call.usage.cached)
-            if not call.deadline.abandoned:
-                self._observer.failed(self.name, failure.cause, call.usage, self._dollars(call))
-            raise failure from None
-        self._observer.answered(self.name, cached=call.cached, usage=call.usage, dollars=self._dollars(call))
-        if not call.cached:
-            await self._keep(kept, call)
-        return call, kept, value
+            if found is None:
+                raise self._failed(call, raised) from None
+            call.cache_unavailable = True  # a reply is good whether or not it can be kept by the deadline
+        return call, *found
+
+    def _failed(self, call: Call[Any], raised: AskFailed) -> AskFailed:
+        """What a call fails with, and what it took."""
+        failure = call.own(raised)
+        failure.requests = call.attempts.requests
+        failure.tokens = (call.usage.prompt, call.usage.completion, call.usage.cached)
+        if not call.deadline.abandoned:
+            self._observer.failed(self.name, failure.cause, call.usage, self._dollars(call))
+        return failure
 
     async def _known(self, call: Call[T]) -> tuple[StoredReply, T] | None:
         """The stored answer. Until the structured mode is settled, also one given in a less binding mode: it was
@@ -198,21 +204,20 @@ class Backbone:
             return self._as_stored(call, outcome, value), value
 
     async def _exchange(self, call: Call[T]) -> Reply | Failure:
-        """One request and its response."""
-        body = call.next.body(call.dialect)
-        async with self._metering.admitted(call.terms, len(body), extra=call.attempts.requests > 0) as metered:
-            merged = call.dialect.merged(self._learned.dialect)  # what others found out while this one waited
-            if merged != call.dialect:
-                call.dialect = merged
-                body = call.next.body(merged)
+        """One request and its response, when its turn comes."""
+
+        async def send(metered: Metered) -> Reply | Failure:
+            call.dialect = call.dialect.merged(self._learned.dialect)  # what others found out while this one waited
+            body = call.next.body(call.dialect)
             if call.attempts.requests == 0:
                 self._retries.earn()
             call.attempts.requests += 1
             call.probed, call.met = metered.slot.probe, None
-            metered.sent()
-            outcome = await self._line.exchange(body, call.deadline)
-            self._metering.account(metered, outcome, len(body))
-            return outcome
+            metered.sent(len(body))
+            return await self._line.exchange(body)
+
+        size, extra = len(call.next.body(call.dialect)), call.attempts.requests > 0
+        return await self._metering.request(call.terms, size, send, extra=extra)
 
     def _amend(self, call: Call[T], reply: Reply, fault: Unreadable) -> None:
         """Make the call ready to be asked once more, with what could not be read."""
@@ -260,13 +265,12 @@ class Backbone:
         )
 
     async def _keep(self, kept: StoredReply, call: Call[T]) -> None:
-        """Store the reply. It is good whether or not it can be kept by the deadline."""
-        if call.cache_unavailable:
+        """Store the reply, unless it comes from there."""
+        if call.cached or call.cache_unavailable:
             return
         try:
-            async with call.deadline.scope():
-                await self._store.put(kept)
-        except (StoreUnavailable, AskFailed):
+            await self._store.put(kept)
+        except StoreUnavailable:
             call.cache_unavailable = True
 
 

@@ -1,7 +1,6 @@
 """The moment by which an answer must be there. A timeout is not a deadline: every wait is cut by the same moment."""
 
 import asyncio
-import math
 from types import TracebackType
 
 from domains.errors import AskFailed
@@ -17,7 +16,7 @@ class Deadline:
 
     def __init__(self, at: float) -> None:
         self._at = at
-        self._running: dict[asyncio.Timeout, float] = {}
+        self._running: set[asyncio.Timeout] = set()
         self.abandoned = False
         """Whether it was moved back: nobody waits any longer."""
 
@@ -39,53 +38,42 @@ class Deadline:
         """From now on it is this moment."""
         self.abandoned = self.abandoned or at < self._at
         self._at = at
-        for timeout, own in self._running.items():
+        for timeout in self._running:
             if not timeout.expired():
-                timeout.reschedule(min(at, own))
+                timeout.reschedule(at)
 
-    def cut(self, timeout: asyncio.Timeout, own: float | None) -> None:
-        """From now on this moves with the deadline, but is never later than `own`; None: it is over."""
-        if own is None:
-            del self._running[timeout]
-        else:
-            self._running[timeout] = own
-
-    def scope(self, limit: float | None = None) -> "Scope":
-        """Cut the body of an `async with` off after `limit` seconds or at the deadline, whichever comes first.
+    def scope(self) -> "Scope":
+        """Cut the body of an `async with` off at the deadline.
 
         The body is cancelled, so it holds however the other side behaves: one that sends a byte a second resets a
         read timeout for ever.
 
         Raises:
-            AskFailed: `deadline` where the deadline came first, `timeout` where the body's own limit did.
+            AskFailed: `deadline`.
         """
-        return Scope(self, limit)
+        return Scope(self, self._running)
 
 
 class Scope:
-    """What runs under a deadline. A class and no generator: every call goes through four of these."""
+    """What runs under a deadline. A class and no generator: every call goes through one."""
 
-    __slots__ = ("_deadline", "_limit", "_own", "_timeout")
+    __slots__ = ("_deadline", "_running", "_timeout")
 
-    def __init__(self, deadline: Deadline, limit: float | None) -> None:
-        self._deadline, self._limit = deadline, limit
+    def __init__(self, deadline: Deadline, running: set[asyncio.Timeout]) -> None:
+        self._deadline, self._running = deadline, running
 
     async def __aenter__(self) -> None:
-        deadline, limit = self._deadline, self._limit
-        self._own = math.inf if limit is None else asyncio.get_running_loop().time() + limit
-        self._timeout = asyncio.timeout_at(min(deadline.at, self._own))
+        self._timeout = asyncio.timeout_at(self._deadline.at)
         await self._timeout.__aenter__()
-        deadline.cut(self._timeout, self._own)
+        self._running.add(self._timeout)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._deadline.cut(self._timeout, None)
+        self._running.discard(self._timeout)
         try:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
-            if self._own < self._deadline.at:
-                raise AskFailed("timeout", f"no complete answer within {self._limit:g} s") from None
             raise passed() from None
 
 

@@ -22,6 +22,8 @@ class Evidence:
 
 NO_EVIDENCE = Evidence()
 """Of a request that was broken off by whoever sent it."""
+ANSWERED = Evidence("up")
+"""Of one with a reply."""
 CUT_OFF = Evidence("down", overloaded=True, cause="timeout")
 """Of one that was broken off after it had been waited for long enough."""
 
@@ -33,7 +35,7 @@ def evidence(outcome: Reply | Failure) -> Evidence:
     Too much is asked of one that says so, and of one that is late.
     """
     if isinstance(outcome, Reply):
-        return Evidence("up")
+        return ANSWERED
     if outcome.again == "never":
         return Evidence("up", cause=outcome.cause)
     overloaded = outcome.status in _TOO_MUCH or outcome.cause == "timeout"

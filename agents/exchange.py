@@ -1,16 +1,15 @@
 """One request and its response: the only lines that talk HTTP to a model. Whatever comes back is a value."""
 
+import asyncio
 from collections.abc import AsyncIterable, Mapping
 from datetime import UTC, datetime
 
 import aiohttp
 import httpx
 
-from agents.deadline import Deadline
 from agents.endpoint import BackboneSettings
 from agents.envelope import Reply, read_response
 from agents.failure import Failure, broken_envelope, lost_connection
-from domains.errors import AskFailed
 
 LARGEST_RESPONSE = 4 * 1024 * 1024
 """Bytes; no reply to one of our questions comes near."""
@@ -28,33 +27,28 @@ class Line:
     def __init__(self, transport: httpx.AsyncBaseTransport, settings: BackboneSettings) -> None:
         self._transport = transport
         self._url = httpx.URL(settings.url)
-        headers = {"Host": self._url.netloc.decode("ascii"), **HEADERS}
+        self._headers = httpx.Headers({"Host": self._url.netloc.decode("ascii"), **HEADERS})
         if settings.api_key is not None:
-            headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
-        self._headers = httpx.Headers(headers).raw
+            self._headers["Authorization"] = f"Bearer {settings.api_key.get_secret_value()}"
         self._longest_s = settings.attempt_timeout_s
 
-    async def exchange(self, body: bytes, deadline: Deadline) -> Reply | Failure:
-        """Send one request.
-
-        Raises:
-            AskFailed: `deadline`: it passed first. The backbone's own limit of an attempt is a Failure.
-        """
+    async def exchange(self, body: bytes) -> Reply | Failure:
+        """Send one request, within the backbone's own limit of an attempt. The deadline is the caller's: a scope of it
+        is around this."""
         try:
-            async with deadline.scope(self._longest_s):
+            async with asyncio.timeout(self._longest_s) as limit:
                 return await self._post(body)
-        except AskFailed as failed:
-            if failed.cause != "timeout":
-                raise
-            return Failure("timeout", failed.detail, "now")
         except httpx.DecodingError:
             return broken_envelope("the body is not in its declared encoding")
         except (httpx.HTTPError, aiohttp.ClientError) as error:
             return lost_connection(error)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return Failure("timeout", f"no complete answer within {self._longest_s:g} s", "now")
 
     async def _post(self, body: bytes) -> Reply | Failure:
-        headers = [*self._headers, (b"Content-Length", b"%d" % len(body))]
-        request = httpx.Request("POST", self._url, headers=headers, stream=httpx.ByteStream(body))
+        request = httpx.Request("POST", self._url, headers=self._headers, stream=httpx.ByteStream(body))
         request.read()
         response = await self._transport.handle_async_request(request)
         try:

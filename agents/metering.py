@@ -1,8 +1,7 @@
 """What every request is admitted by and accounted to: the backbone's limits and whoever pays."""
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agents.deadline import Deadline
@@ -33,16 +32,19 @@ class Terms:
 
 @dataclass(slots=True)
 class Metered:
-    """One request that was admitted: its slot and its payment, when it was sent, and what it came to."""
+    """One request that was admitted: its slot and its payment, when it was sent and how long it is, and what it came
+    to."""
 
     slot: Slot
     payment: Payment
     sent_at: float | None = None
+    body_bytes: int = 0
     outcome: Outcome | None = None
 
-    def sent(self) -> None:
+    def sent(self, body_bytes: int) -> None:
         """From here on it may cost something."""
         self.payment.due_usd = None
+        self.body_bytes = body_bytes
         self.sent_at = time.monotonic()
 
 
@@ -55,17 +57,19 @@ class Metering:
         self._settings = settings
         self._observer = observer
         self._forecast = Forecast(settings.max_output_tokens)
+        self._uncounted = Purse()
 
-    @asynccontextmanager
-    async def admitted(self, terms: Terms, body_bytes: int, *, extra: bool) -> AsyncIterator[Metered]:
-        """Money first and then a slot, so that no slot is held while money is waited for. `extra`: the call has sent a
-        request before.
+    async def request(
+        self, terms: Terms, body_bytes: int, send: Callable[[Metered], Awaitable[Reply | Failure]], *, extra: bool
+    ) -> Reply | Failure:
+        """What `send` brings, when it is its turn. Money first and then a slot, so that no slot is held while money is
+        waited for. `extra`: the call has sent a request before.
 
         Raises:
             AskFailed: `budget`, `rate_limited`, or the cause for which the server is taken to be down; nothing was
                 sent.
         """
-        purse = terms.purse or Purse()
+        purse = terms.purse or self._uncounted
         worst = worst_cost(self._settings.prices, body_bytes, self._settings.max_output_tokens)
 
         def expected() -> float:
@@ -79,11 +83,13 @@ class Metering:
             self._observer.admitted(self._name, terms.lane, time.monotonic() - began)
             metered = Metered(slot, payment)
             try:
-                yield metered
+                outcome = await send(metered)
+                self._account(metered, outcome)
+                return outcome
             finally:
                 self._end(metered, terms, extra=extra)
 
-    def account(self, metered: Metered, outcome: Reply | Failure, body_bytes: int) -> None:
+    def _account(self, metered: Metered, outcome: Reply | Failure) -> None:
         """Settle one request with what it took; where that is unknown, the reservations stand.
 
         A request that was refused with a status below 500 was not worked on. A server that asks to wait holds back
@@ -93,7 +99,7 @@ class Metering:
         metered.slot.evidence = evidence(outcome)
         usage = _usage(outcome)
         if isinstance(outcome, Reply):
-            self._forecast.learn(body_bytes, usage)
+            self._forecast.learn(metered.body_bytes, usage)
         elif outcome.retry_after is not None:
             self.limits.pause(outcome.retry_after)
         if usage.prompt is not None and usage.completion is not None:

@@ -177,7 +177,7 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
         top_k=str(domain.top_k),
         case=render_case(domain, case),
         persona_title=persona.title,
-        persona=_instructions(domain, persona, shown),
+        persona=_instructions(domain, persona.text, shown),
     )
     return Question(
         name=persona.name,
@@ -202,8 +202,8 @@ def _system_message(domain: Domain) -> Message:
 
 
 @lru_cache(maxsize=256)
-def _instructions(domain: Domain, persona: Persona, exemplars: str) -> str:
-    return Template(persona.text).substitute(_nouns(domain), exemplars=exemplars)
+def _instructions(domain: Domain, text: str, exemplars: str) -> str:
+    return Template(text).substitute(_nouns(domain), exemplars=exemplars)
 
 
 def _nouns(domain: Domain) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """What was used lately: values by a key up to a number of bytes, the least recently used dropped first."""
 
 import asyncio
-from collections import OrderedDict
+import math
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -19,7 +20,8 @@ class Recent(Generic[K, V]):
     def __init__(self, most_bytes: int, held_s: float | None = None) -> None:
         self._most_bytes = most_bytes
         self._held_s = held_s
-        self._held: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._held: OrderedDict[K, tuple[V, int, float]] = OrderedDict()
+        self._ends: deque[tuple[float, K]] = deque()
         self._bytes = 0
 
     def get(self, key: K) -> V | None:
@@ -33,12 +35,10 @@ class Recent(Generic[K, V]):
     def put(self, key: K, value: V, size: int) -> None:
         """Hold a value of so many bytes in place of an earlier one."""
         self.drop(key)
-        self._held[key] = held = value, size
+        self._held[key] = value, size, self._end_of(key)
         self._bytes += size
         while self._bytes > self._most_bytes:
             self.drop(next(iter(self._held)))
-        if self._held_s is not None and key in self._held:
-            asyncio.get_running_loop().call_later(self._held_s, self._expire, key, held)
 
     def drop(self, key: K) -> None:
         """Forget a value, if it is there."""
@@ -48,11 +48,29 @@ class Recent(Generic[K, V]):
 
     def drop_where(self, is_old: Callable[[V], bool]) -> int:
         """Forget some values; how many these were."""
-        old = [key for key, (value, _) in self._held.items() if is_old(value)]
+        old = [key for key, (value, *_) in self._held.items() if is_old(value)]
         for key in old:
             self.drop(key)
         return len(old)
 
-    def _expire(self, key: K, held: tuple[V, int]) -> None:
-        if self._held.get(key) is held:
-            self.drop(key)
+    def _end_of(self, key: K) -> float:
+        """When what is put now is forgotten. One timer for all: each value is held equally long, so that they end in
+        the order in which they came."""
+        if self._held_s is None:
+            return math.inf
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._held_s
+        if not self._ends:
+            loop.call_at(end, self._expire)
+        self._ends.append((end, key))
+        return end
+
+    def _expire(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._ends and self._ends[0][0] <= loop.time():
+            end, key = self._ends.popleft()
+            held = self._held.get(key)
+            if held is not None and held[2] == end:  # else it was put again since
+                self.drop(key)
+        if self._ends:
+            loop.call_at(self._ends[0][0], self._expire)

@@ -37,6 +37,8 @@ class Dialect:
 
     def merged(self, other: "Dialect") -> "Dialect":
         """What two calls found out about the same server, together."""
+        if other is self:
+            return self
         return Dialect(
             max(self.structured, other.structured, key=LADDER.index),
             "max_completion_tokens" if "max_completion_tokens" in (self.limit_name, other.limit_name) else "max_tokens",
@@ -58,9 +60,12 @@ class Dialect:
         return tuple(replace(self, structured=mode) for mode in LADDER[LADDER.index(self.structured) :])
 
 
+_FIRST: Mapping[Structured, Dialect] = {mode: Dialect(mode) for mode in LADDER}
+
+
 def first_dialect(settings: BackboneSettings) -> Dialect:
     """The dialect to begin with."""
-    return Dialect("json_schema" if settings.structured == "auto" else settings.structured)
+    return _FIRST["json_schema" if settings.structured == "auto" else settings.structured]
 
 
 def request_body(question: Question[Any], settings: BackboneSettings, dialect: Dialect) -> bytes:
@@ -69,7 +74,7 @@ def request_body(question: Question[Any], settings: BackboneSettings, dialect: D
     sampling = question.sampling
     body: dict[str, Any] = {
         "model": settings.model,
-        "messages": [message._asdict() for message in question.messages],
+        "messages": [{"role": role, "content": content} for role, content in question.messages],
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         dialect.limit_name: settings.max_output_tokens,

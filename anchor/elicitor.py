@@ -6,6 +6,7 @@ Temperature 0; repeats differ by the order of the candidates.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from anchor.ordinal import RANKS
 from anchor.ranks import PARSER, Ids, Ranks, Sheet
 from domains.case import KINDS, Domain, Finding, Kind
 from domains.prompts import load_prompt
-from domains.question import BACKWARD_SAMPLING, Question, Sampling
+from domains.question import BACKWARD_SAMPLING, Message, Question, Sampling
 from domains.rendering import shuffled
 from domains.simplex import Mask
 
@@ -56,18 +57,28 @@ def rank_question(
     prompt = PROMPTS[step]
     return Question(
         name=step,
-        messages=prompt.messages(
-            case_noun=domain.case_noun,
-            label_noun=domain.label_noun,
-            description=domain.description or domain.title,
-            candidates=sheet.candidates.lines(),
-            findings=sheet.findings.lines(),
-            wanted=_wanted_lines(sheet),
+        messages=(
+            _system_message(step, domain),
+            prompt.user_message(
+                case_noun=domain.case_noun,
+                label_noun=domain.label_noun,
+                candidates=sheet.candidates.lines(),
+                findings=sheet.findings.lines(),
+                wanted=_wanted_lines(sheet),
+            ),
         ),
         sampling=Sampling(BACKWARD_SAMPLING.temperature, BACKWARD_SAMPLING.top_p, sample),
         schema=_schema(sheet),
         parse=sheet.read,
         versions={"prompt": prompt.digest, "parser": PARSER, "labels": domain.digest},
+    )
+
+
+@lru_cache(maxsize=64)
+def _system_message(step: Kind, domain: Domain) -> Message:
+    """What every question of a step about a domain begins with."""
+    return PROMPTS[step].system_message(
+        case_noun=domain.case_noun, label_noun=domain.label_noun, description=domain.description or domain.title
     )
 
 

@@ -21,6 +21,8 @@ from domains.simplex import Mask, freeze
 
 PARSER = "ranks-1"
 """Version of the reading below; part of every stored reply's key."""
+_NOT_STATED = MISSING - 1
+"""Of a pair of which a reply says nothing, where `MISSING` is what it says and is no rank."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +57,11 @@ class Ids:
     def __init__(self, letter: str, names: Sequence[str]) -> None:
         self.ids = tuple(f"{letter}{place}" for place in range(1, len(names) + 1))
         self.names = tuple(" ".join(name.split()) for name in names)
-        self._ids = {key.casefold(): place for place, key in enumerate(self.ids)}
+        self.exact = {key: place for place, key in enumerate(self.ids)}
+
+    @cached_property
+    def _folded(self) -> dict[str, int]:
+        return {key.casefold(): place for key, place in self.exact.items()}
 
     @cached_property
     def _spellings(self) -> tuple[dict[str, int | None], dict[str, int | None]]:
@@ -75,8 +81,8 @@ class Ids:
     def place(self, written: str) -> int | None:
         """The one that an id or name in a reply stands for, an id before a name; none if it could be two."""
         key = fold(written)
-        if key in self._ids:
-            return self._ids[key]
+        if key in self._folded:
+            return self._folded[key]
         exact, folded = self._spellings
         name = " ".join(written.split())
         return exact[name] if name in exact else folded.get(key)
@@ -105,13 +111,10 @@ class Sheet:
         Raises:
             Unreadable: no rank at all can be read.
         """
-        rank_JM = np.full(self.wanted_JM.shape, MISSING, dtype=np.int8)
-        cells = find_answer(text, _Reader(self).stated, '"ratings"', cells=self.wanted_JM.size)
-        if cells:
-            row_C, column_C = np.array(list(cells)).T
-            rank_JM[row_C, column_C] = list(cells.values())
+        stated = find_answer(text, _Reader(self).stated, '"ratings"', cells=self.wanted_JM.size)
+        rank_JM = np.maximum(np.array(stated, dtype=np.int8), MISSING)
         rank_JM[~self.wanted_JM] = MISSING
-        if (rank_JM == MISSING).all():
+        if rank_JM.max() == MISSING:
             raise Unreadable('its "ratings" hold no whole number 0 to 6 for any pair that was asked for.')
         return Ranks(freeze(rank_JM))
 
@@ -121,29 +124,31 @@ class _Reader:
 
     def __init__(self, sheet: Sheet) -> None:
         self._column_M = sheet.column_M
-        self._findings = Names(sheet.findings.place, sheet.findings.names)
-        self._candidates = Names(sheet.candidates.place, sheet.candidates.names)
-        self._rows = np.flatnonzero(sheet.wanted_JM.any(axis=1)).tolist()
+        self._wanted_JM = sheet.wanted_JM
+        self._findings = Names(sheet.findings.place, sheet.findings.names, sheet.findings.exact)
+        self._candidates = Names(sheet.candidates.place, sheet.candidates.names, sheet.candidates.exact)
 
-    def stated(self, found: Found) -> dict[tuple[int, int], int] | None:
-        """What one JSON value states, or None if it is no table of ratings."""
+    def stated(self, found: Found) -> list[list[int]] | None:
+        """What one JSON value states of each pair [J, M], or None if it is no table of ratings."""
         if isinstance(found.value, Pairs) and has_member(found.value, "ratings"):
             return self._cells(member(found.value, "ratings"))
         # Without the outer object it must name every finding: it may be one of several values that belong together.
         if not isinstance(found.value, list) or not found.value:
             return None
         cells = self._cells(found.value)
-        rows = {row for row, _ in cells}
-        return cells if rows.issuperset(self._rows) else None
+        named_J = (np.array(cells, dtype=np.int8) != _NOT_STATED).any(axis=1)
+        return cells if named_J[self._wanted_JM.any(axis=1)].all() else None
 
-    def _cells(self, ratings: object) -> dict[tuple[int, int], int]:
-        cells: dict[tuple[int, int], int] = {}
+    def _cells(self, ratings: object) -> list[list[int]]:
+        findings, candidates = self._wanted_JM.shape
+        cells = [[_NOT_STATED] * candidates for _ in range(findings)]
         for finding, ranks in _entries(ratings):
             row = self._findings[finding]
             if row is None:
                 continue
+            stated = cells[row]
             for column, rank in self._ranks(ranks):
-                cells[row, column] = rank if cells.get((row, column), rank) == rank else MISSING
+                stated[column] = rank if stated[column] in (_NOT_STATED, rank) else MISSING
         return cells
 
     def _ranks(self, ranks: object) -> list[tuple[int, int]]:

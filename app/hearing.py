@@ -98,7 +98,7 @@ async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_
     whole = len(everything) <= inquiry.whole_set
 
     def key(persona: Persona) -> Hashable:
-        return inquiry.domain, inquiry.domain.case_seed(inquiry.case), persona
+        return inquiry.domain, inquiry.domain.case_seed(inquiry.case), persona.name, persona.digest
 
     async def forward_asked(persona: Persona, backbone: Backbone) -> Outcome[Posterior]:
         question = forward_question(inquiry.domain, inquiry.case, persona)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 
 class LogFile:
@@ -50,6 +50,19 @@ FOREIGN = ("uvicorn.error", "asyncio")
 """Loggers that are given exceptions which nobody foresaw."""
 
 
+def _least(level: str) -> Processor:
+    """Drops what is below this level."""
+    numbers = logging.getLevelNamesMapping()
+    least = numbers[level.upper()]
+
+    def drop(_: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        if numbers[method.upper()] < least:
+            raise structlog.DropEvent
+        return event
+
+    return drop
+
+
 def _renderer(file: LogFile | None) -> Processor:
     if file is None and sys.stderr.isatty():
         return structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)
@@ -57,12 +70,14 @@ def _renderer(file: LogFile | None) -> Processor:
 
 
 PROCESSORS: list[Processor] = [
+    _least("info"),
     structlog.contextvars.merge_contextvars,
     structlog.processors.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.JSONRenderer(),
 ]
-"""One list for the life of a process: loggers that are bound already keep it. The last one writes the line."""
+"""One list for the life of a process, since loggers that are bound already keep it: the first and the last are what a
+configuration changes."""
 
 
 def configure_logs(level: str, file: LogFile | None = None) -> None:
@@ -71,10 +86,10 @@ def configure_logs(level: str, file: LogFile | None = None) -> None:
         logger = logging.getLogger(name)
         if not any(isinstance(there, WithoutMessages) for there in logger.filters):
             logger.addFilter(WithoutMessages())
-    PROCESSORS[-1] = _renderer(file)
+    PROCESSORS[0], PROCESSORS[-1] = _least(level), _renderer(file)
     structlog.configure(
         processors=PROCESSORS,
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr if file is None else cast(TextIO, file)),
         cache_logger_on_first_use=True,
     )

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -73,8 +73,8 @@ class Case:
         return frozenset((o.finding.id, o.present) for kind in KINDS for o in self.observations(kind))
 
     @cached_property
-    def seeds(self) -> dict[tuple[str, ...], str]:
-        """The seeds that domains gave this case: every prompt and the panel ask for the same one."""
+    def worked_out(self) -> dict[Hashable, str]:
+        """What was worked out of this case for the first prompt that needs it: its text, and its seeds in domains."""
         return {}
 
 
@@ -130,8 +130,13 @@ class Domain:
         return aliases | spellings
 
     @cached_property
-    def _exact(self) -> dict[str, int]:
+    def exact(self) -> Mapping[str, int]:
+        """Each label as it is written → its place on the label axis."""
         return {label.name: place for place, label in enumerate(self.labels)}
+
+    @cached_property
+    def _seeding(self) -> tuple[str, ...]:
+        return (self.name, *self.label_names)
 
     @cached_property
     def digest(self) -> str:
@@ -141,18 +146,18 @@ class Domain:
     def resolve(self, text: str) -> int | None:
         """The label a text names: by its name, exactly or after folding, else by an alias, else none. Never by a
         part of a name, never by a similar one (method.md, Forward posteriors)."""
-        exact = self._exact.get(text.strip())
+        exact = self.exact.get(text.strip())
         return self._spellings.get(fold(text)) if exact is None else exact
 
     def case_seed(self, case: Case) -> str:
         """SHA-256 of the domain and the case's content without its id, hexadecimal: seeds every shuffle."""
-        of = (self.name, *self.label_names)
-        if of not in case.seeds:
+        seed = case.worked_out.get(self._seeding)
+        if seed is None:
             content: dict[str, object] = {"domain": self.name, "labels": self.label_names}
             for kind in KINDS:
                 content[kind] = [[o.finding.id, o.finding.text, o.present] for o in case.observations(kind)]
-            case.seeds[of] = digest(content)
-        return case.seeds[of]
+            seed = case.worked_out[self._seeding] = digest(content)
+        return seed
 
 
 def digest(content: object) -> str:

@@ -153,7 +153,7 @@ def _whole(valued: list[tuple[str, float]]) -> float:
 
 
 def _names(domain: Domain) -> Names:
-    return Names(domain.resolve, domain.label_names)
+    return Names(domain.resolve, domain.label_names, domain.exact)
 
 
 def _entries(value: object, names: Names) -> list[tuple[str, Any]] | None:

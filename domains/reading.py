@@ -8,7 +8,9 @@ number that nobody stated.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from domains.errors import Unreadable
@@ -70,18 +72,28 @@ class Found(NamedTuple):
 class Names(dict[str, int | None]):
     """Which one each name in one reply stands for, or None: looked up once a spelling.
 
-    `known` are those asked about. Names that fill twice their characters and some more raise Unreadable: to fold a
-    spelling costs a step a character.
+    `exact` are the spellings that need no looking up, `known` the names asked about. Others that fill twice their
+    characters and some more raise Unreadable: to fold a spelling costs a step a character.
     """
 
-    def __init__(self, look_up: Callable[[str], int | None], known: Sequence[str]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        look_up: Callable[[str], int | None],
+        known: Sequence[str],
+        exact: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(exact)
         self._look_up = look_up
-        self._left = _SPARE_CHARACTERS + 2 * (_NAME_COSTS * len(known) + sum(map(len, known)))
+        self._known = known
+        self._spent = 0
+
+    @cached_property
+    def _most(self) -> int:
+        return _SPARE_CHARACTERS + 2 * (_NAME_COSTS * len(self._known) + sum(map(len, self._known)))
 
     def __missing__(self, name: str) -> int | None:
-        self._left -= _NAME_COSTS + len(name)
-        if self._left < 0:
+        self._spent += _NAME_COSTS + len(name)
+        if self._spent > self._most:
             raise Unreadable("it holds far more names than were asked about.")
         place = self[name] = self._look_up(name)
         return place

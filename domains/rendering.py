@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from domains.case import KINDS, Case, Domain, Kind, Observation
@@ -25,7 +26,11 @@ def render_case(domain: Domain, case: Case) -> str:
 
 def render_findings(case: Case) -> str:
     """The case's findings, one a line, by kind."""
-    return "\n\n".join(_block(HEADINGS[kind], case.observations(kind)) for kind in KINDS)
+    text = case.worked_out.get("findings")
+    if text is None:
+        blocks = [_block(HEADINGS[kind], case.observations(kind)) for kind in KINDS]
+        text = case.worked_out["findings"] = "\n\n".join(blocks)
+    return text
 
 
 def _block(heading: str, observations: Sequence[Observation]) -> str:
@@ -48,7 +53,14 @@ def render_labels(domain: Domain) -> str:
 def shuffled(items: Sequence[T], seed: str) -> list[T]:
     """The items in an order that depends on the seed and nothing else (not on the platform or a global state)."""
 
+    return [items[place] for place in _drawn(len(items), seed)]
+
+
+@lru_cache(maxsize=256)
+def _drawn(count: int, seed: str) -> tuple[int, ...]:
+    """Both steps of a case show their candidates in one order."""
+
     def draw(place: int) -> bytes:
         return hashlib.sha256(f"{seed}:{place}".encode()).digest()
 
-    return [items[place] for place in sorted(range(len(items)), key=draw)]
+    return tuple(sorted(range(count), key=draw))

@@ -188,9 +188,8 @@ class Limits:
         """Turns that interactive requests took while batch requests waited; and a gap to the next after a pause."""
         passed_over = waiter.lane == "interactive" and bool(self._lanes["batch"])
         self._since_batch = self._since_batch + 1 if passed_over else 0
-        now = _now()
         others = self.waiting - 1
-        if others and now < self._spread_until:
+        if others and (now := _now()) < self._spread_until:
             self._not_before = now + 2.0 * self._draw() * (self._spread_until - now) / (others + 1)
 
     def _call_front(self) -> None:
@@ -245,9 +244,9 @@ class Limits:
         self._refuse_if_down(waiter)
         if waiter.deadline is None:
             return
-        remaining = waiter.deadline.remaining()
-        if self.paused_s >= remaining and self.paused_s > 0.0:
-            raise _held_back_too_long(self.paused_s)
+        remaining, paused_s = waiter.deadline.remaining(), self.paused_s
+        if paused_s >= remaining and paused_s > 0.0:
+            raise _held_back_too_long(paused_s)
         ahead = len(self._lanes[waiter.lane])
         queue = self.rates.declared.least_s(ahead)
         if queue >= remaining + QUEUE_SLACK_S:

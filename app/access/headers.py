@@ -1,6 +1,5 @@
 """Headers that every answer carries, so that no browser does with it what it was not meant for."""
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PAGE_POLICY = (
@@ -20,6 +19,8 @@ HEADERS = {
 }
 """Answers quote cases, so none is stored. A route may say otherwise of its own."""
 
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
 
 class SecurityHeaders:
     """ASGI middleware: adds to each answer the headers that it does not have itself."""
@@ -34,9 +35,8 @@ class SecurityHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                own = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(each for each in _RAW if each[0] not in own)]
             await send(message)
 
         await self._app(scope, receive, with_headers)

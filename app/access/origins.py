@@ -7,6 +7,7 @@ browsers, whose users did not mean it, and nobody else.
 
 import ipaddress
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -71,6 +72,7 @@ def _bare(server: str | None) -> str:
     return (server or "localhost").lower()
 
 
+@lru_cache(maxsize=64)
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host.strip("[]"))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
+import uvloop
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -22,6 +23,7 @@ from app.fleet.evaluation import run_in_fleet_folder
 from app.fleet.run import is_fleet_run
 from app.inquiry import Elicitation
 from app.logs import LogFile, configure_logs
+from app.memory import settled_memory
 from app.runs.evaluation import Order, prepare, run_in_folder
 from app.runs.folder import open_run_folder
 from app.runs.money import Estimate
@@ -72,7 +74,7 @@ def run(
         for line in ["all runs together, at most:", *asyncio.run(estimate_series(parts, settings)).lines()]:
             _say(line)
     try:
-        summaries = [asyncio.run(_evaluate(part, parts, settings)) for part in parts]
+        summaries = [uvloop.run(_evaluate(part, parts, settings)) for part in parts]
     except Halted as halted:
         _say(f"stopped: {halted}")
         _say(f"to go on: {_again(folder)}")
@@ -84,7 +86,7 @@ def run(
 async def _evaluate(part: Part, parts: Sequence[Part], settings: Settings) -> Summary:
     order = await within_budget(part, parts)
     async with prepare(order, settings, Outages(_say)) as prepared:
-        with open_run_folder(part.folder) as folder:
+        with open_run_folder(part.folder) as folder, settled_memory():
             configure_logs(settings.log_level, LogFile(folder.log))
             _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {part.folder}")
             work = run_in_fleet_folder if is_fleet_run(part.folder) else run_in_folder

@@ -5,8 +5,11 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
+import uvloop
+
 from app.fleet.supervisor import FORESEEN, end_with_parent, supervise
 from app.logs import configure_logs
+from app.memory import settled_memory
 from app.settings import Settings, load_settings
 from domains.errors import BadInput, CrosspathError
 
@@ -26,7 +29,8 @@ def run(concurrency: int, lease_s: float, only: str | None, child: bool) -> int:
     worker = import_module("app.fleet.worker")
     end_with_parent()
     try:
-        asyncio.run(worker.work_for_fleet(settings, concurrency, lease_s))
+        with settled_memory():
+            uvloop.run(worker.work_for_fleet(settings, concurrency, lease_s))
     except asyncio.CancelledError:
         return 1  # a second signal: what was in hand is given to others
     return 0

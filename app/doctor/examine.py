@@ -90,7 +90,8 @@ class Examiner:
         self.requests += 1
         began = time.perf_counter()
         try:
-            outcome = await self._line.exchange(body, deadline)
+            async with deadline.scope():
+                outcome = await self._line.exchange(body)
         except AskFailed as failed:
             outcome = Failure(failed.cause, f"no complete answer within {self._limit_s:g} s", "never")
         return outcome, time.perf_counter() - began
@@ -100,7 +101,8 @@ class Examiner:
         body = request_body(probes.counting(), self._settings, self.dialect)
         self.requests += 1
         try:
-            outcome = await self._line.exchange(body, Deadline.after(patience))
+            async with Deadline.after(patience).scope():
+                outcome = await self._line.exchange(body)
         except AskFailed:
             return Interrupted(patience, False, await self.see(probes.hello(probes.COLD)))
         return Interrupted(patience, isinstance(outcome, Reply))

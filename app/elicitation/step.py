@@ -99,7 +99,7 @@ class _Asked:
 
     @cached_property
     def wanted(self) -> Mask:
-        return np.asarray(self.lacking_JM[self.rows][:, self.columns])
+        return self.lacking_JM if self.lacking_JM.all() else np.asarray(self.lacking_JM[self.rows][:, self.columns])
 
     def key(self, inquiry: Inquiry) -> Hashable:
         """What settles everything that the question says (`Backbone.recall`): the seed is the case's content."""

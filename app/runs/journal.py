@@ -16,7 +16,7 @@ from typing import TypeVar
 from agents.endpoint import Prices
 from agents.gathering import Gathering
 from agents.replies.reply import StoredReply, decode, encode
-from agents.replies.sqlite import insert_replies, select_replies
+from agents.replies.sqlite import Encoded, insert_replies, select_replies
 from app.runs.group_writer import Broken, GroupWriter
 from app.runs.journal_file import JOURNAL_FILE, JournalUnusable, check_journal, connect, create_journal, unusable
 from evaluation.records import Record, encode_record
@@ -161,6 +161,7 @@ class JournalReplies:
         self._journal = journal
         self._prices = prices
         self._reading = Gathering(self._read)
+        self._writing = Gathering(self._write)
 
     async def get(self, digest: str) -> StoredReply | None:
         """See `ReplyStore`."""
@@ -169,14 +170,7 @@ class JournalReplies:
 
     async def put(self, reply: StoredReply) -> None:
         """See `ReplyStore`."""
-        value = encode(reply)
-        dollars = self._prices.cost(reply.usage) if self._prices else None
-
-        def keep(connection: sqlite3.Connection) -> None:
-            insert_replies(connection, [(reply, value)])
-            _charge(connection, dollars)
-
-        await self._journal.write(keep)
+        await self._writing.do((reply, encode(reply)))
 
     async def purge(self, before: float) -> int:
         """See `ReplyStore`. What is deleted is overwritten, and the log is emptied when the journal closes."""
@@ -191,8 +185,19 @@ class JournalReplies:
         found = await self._journal.read(lambda connection: select_replies(connection, digests))
         return [found.get(digest) for digest in digests]
 
+    async def _write(self, replies: Sequence[Encoded]) -> list[None]:
+        costs = [self._prices.cost(reply.usage) if self._prices else None for reply, _ in replies]
 
-def _charge(connection: sqlite3.Connection, dollars: float | None) -> None:
+        def keep(connection: sqlite3.Connection) -> None:
+            insert_replies(connection, replies)
+            _charge(connection, *costs)
+
+        await self._journal.write(keep)
+        return [None] * len(replies)
+
+
+def _charge(connection: sqlite3.Connection, *dollars: float | None) -> None:
+    known = [each for each in dollars if each is not None]
     connection.execute(
-        "UPDATE spent SET dollars = dollars + ?, unknown = unknown + ?", (dollars or 0.0, dollars is None)
+        "UPDATE spent SET dollars = dollars + ?, unknown = unknown + ?", (sum(known), len(dollars) - len(known))
     )

@@ -42,3 +42,16 @@ async def test_a_value_is_gone_after_a_while_whether_or_not_anybody_looks() -> N
     await asyncio.sleep(0.1)
     recent.put("b", 2, 30)
     assert (recent.get("a"), recent.get("b")) == (None, 2)
+
+
+async def test_a_value_that_is_put_again_is_held_as_long_again() -> None:
+    recent: Recent[str, int] = Recent(30, held_s=0.2)
+    recent.put("a", 1, 10)
+    await asyncio.sleep(0.1)
+    recent.put("a", 2, 10)
+    recent.put("b", 3, 10)
+    await asyncio.sleep(0.15)
+    kept = [recent.get(key) for key in "ab"]
+    await asyncio.sleep(0.5)
+    assert kept in ([2, 3], [None, None])  # a slow machine may have slept longer
+    assert [recent.get(key) for key in "ab"] == [None, None]

@@ -38,6 +38,15 @@ def test_lines_are_json_unless_a_person_reads_them(terminal: bool, monkeypatch: 
     assert line.startswith("{") is not terminal
 
 
+def test_a_level_holds_for_loggers_that_were_used_before(capsys: pytest.CaptureFixture[str]) -> None:
+    logger = structlog.get_logger("b")
+    for level in ("error", "info", "error"):
+        configure_logs(level)
+        logger.warning("seen", level_then=level)
+
+    assert capsys.readouterr().err.count("seen") == 1
+
+
 def test_other_libraries_tell_where_an_exception_comes_from_and_not_what_it_says(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

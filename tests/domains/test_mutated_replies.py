@@ -118,6 +118,13 @@ class TestTheBounds:
         assert [names["flu"], names["flu"], names["grippe"]] == [None] * 3
         assert asked == ["flu", "grippe"]
 
+    def test_what_is_spelled_exactly_is_not_looked_up(self) -> None:
+        asked: list[str] = []
+        names = Names(lambda name: asked.append(name), ["Influenza"], {"Influenza": 0})
+
+        assert (names["Influenza"], names["influenza"]) == (0, None)
+        assert asked == ["influenza"]
+
     def test_far_more_names_than_there_are_labels_end_the_reading(self) -> None:
         masses = {f"Illness {place}": 0.001 for place in range(1_000)}
 

@@ -1,5 +1,6 @@
 """The journal: what it acknowledged is in it, the first write of a case wins, and nothing foreign is taken for one."""
 
+import asyncio
 import shutil
 import sqlite3
 from collections import Counter
@@ -109,6 +110,16 @@ async def test_what_replies_cost_is_committed_with_them(path: Path) -> None:
         await journal.charge(0.5)
     async with open_journal(path, RUN) as journal:
         assert await journal.spent() == 2.5
+
+
+async def test_replies_that_come_together_are_all_kept_and_charged(journal: Journal) -> None:
+    replies = journal.replies(Prices(input=2.0, output=1.0))
+    together = [reply(str(place)) for place in range(20)]
+
+    await asyncio.gather(*map(replies.put, together))
+
+    assert [await replies.get(each.digest) for each in together] == together
+    assert await journal.spent() == pytest.approx(20 * 2.0)
 
 
 @pytest.mark.parametrize(("prices", "prompt"), [(None, 1), (Prices(input=1.0, output=1.0), None)])
