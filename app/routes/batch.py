@@ -19,7 +19,8 @@ from app.problems import Refused
 
 PAGE = "text/html"
 PAGE_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 """The report has its styles in itself, and needs and may load nothing else."""
 VARIES = {"Vary": "Accept"}
