@@ -47,13 +47,13 @@ def run(host: str, port: int, workers: int, child: str | None) -> int:
         end_with_parent()
         number, descriptor = map(int, child.split(":"))
         app = create_app(settings, worker=Worker(number, workers))
-        Server(_config(app, settings, host, port), app).run([socket.socket(fileno=descriptor)])
+        Server(config_of(app, host, port), app).run([socket.socket(fileno=descriptor)])
         return 0
     if workers > 1:
         settings.declared_backbones()  # what is wrong is told once, before anybody is started
         return _serve_together(host, port, workers)
     app = create_app(settings)
-    Server(_config(app, settings, host, port), app).run()
+    Server(config_of(app, host, port), app).run()
     return 0
 
 
@@ -73,7 +73,9 @@ def _serve_together(host: str, port: int, workers: int) -> int:
         return asyncio.run(supervise(commands, descriptors=[listener.fileno()]))
 
 
-def _config(app: FastAPI, settings: Settings, host: str, port: int) -> uvicorn.Config:
+def config_of(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    """How uvicorn is to serve the application."""
+    settings: Settings = app.state.settings
     return uvicorn.Config(
         app,
         host=host,

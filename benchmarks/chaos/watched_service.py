@@ -6,7 +6,6 @@
 import asyncio
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -16,8 +15,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
-import uvicorn
+import uvloop
 
+from app.cli.serve import Server, config_of
 from app.logs import configure_logs
 from app.main import create_app
 from app.settings import load_settings
@@ -32,11 +32,10 @@ WARM_UP_S = 4.0
 async def serve(port: int, file: Path) -> None:
     """Serve until stopped, then write the delays."""
     configure_logs("error")
-    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops on it, and then raises it again
-    config = uvicorn.Config(create_app(load_settings()), port=port, log_level="error", access_log=False)
     delays = array("d")
     watching = asyncio.create_task(_watch(delays))
-    await uvicorn.Server(config).serve()
+    app = create_app(load_settings())
+    await Server(config_of(app, "127.0.0.1", port), app).serve()
     watching.cancel()
     with file.open("wb") as out:
         delays.tofile(out)
@@ -61,6 +60,8 @@ async def started(base_url: str) -> AsyncIterator[tuple[str, Callable[[], Awaita
             "CROSSPATH_DATA_DIR": f"{folder}/data",
             "CROSSPATH_BACKBONES": json.dumps({"default": backbone}),
             "CROSSPATH_RECORDS": "1",
+            "CROSSPATH_STOP_NOTICE_S": "0",
+            "CROSSPATH_LOG_LEVEL": "error",
             "PYTHONPATH": str(ROOT),
         }
         command = (sys.executable, "-m", __name__, str(port), str(file))
@@ -95,4 +96,4 @@ async def _wait(address: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), Path(sys.argv[2])))
+    uvloop.run(serve(int(sys.argv[1]), Path(sys.argv[2])))
