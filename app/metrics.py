@@ -75,89 +75,56 @@ class Metrics(Clerk):
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         GCCollector(registry)
-        self._decisions = Children(
-            Counter(
-                "crosspath_decisions",
-                "Decisions by status: complete, degraded, failed (too few agents), refused (not complete as required)",
-                ("status", "aggregator", "backbone"),
-                registry=registry,
-            )
+
+        def counts(name: str, tells: str, *labels: str) -> Children[Counter]:
+            return Children(Counter(name, tells, labels, registry=registry))
+
+        def times(name: str, tells: str, *labels: str) -> Children[Histogram]:
+            return Children(Histogram(name, tells, labels, buckets=SECONDS, registry=registry))
+
+        self._decisions = counts(
+            "crosspath_decisions",
+            "Decisions by status: complete, degraded, failed (too few agents), refused (not complete as required)",
+            *("status", "aggregator", "backbone"),
         )
-        self._degraded = Counter(
-            "crosspath_degraded", "Entries of `degraded`, by the word before the colon", ("entry",), registry=registry
-        )
-        self._seconds = Children(
-            Histogram(
-                "crosspath_decision_seconds",
-                "From the first question to the answer",
-                ("status",),
-                buckets=SECONDS,
-                registry=registry,
-            )
-        )
-        self._lost = Counter(
+        self._degraded = counts("crosspath_degraded", "Entries of `degraded`, by the word before the colon", "entry")
+        self._seconds = times("crosspath_decision_seconds", "From the first question to the answer", "status")
+        self._lost = counts(
             "crosspath_agent_failures",
             "Questions of decisions without an answer, by who or what asked and the cause",
-            ("asked", "cause"),
-            registry=registry,
+            *("asked", "cause"),
         )
-        self._attempts = Children(
-            Counter(
-                "crosspath_upstream_attempts",
-                "Requests sent, by what came of them (ok: a reply came)",
-                ("backbone", "outcome"),
-                registry=registry,
-            )
+        self._attempts = counts(
+            "crosspath_upstream_attempts",
+            "Requests sent, by what came of them (ok: a reply came)",
+            *("backbone", "outcome"),
         )
-        self._retries = Counter(
-            "crosspath_upstream_retries",
-            "Requests sent for a question that had been sent before",
-            ("backbone",),
-            registry=registry,
+        self._retries = counts(
+            "crosspath_upstream_retries", "Requests sent for a question that had been sent before", "backbone"
         )
-        self._no_budget = Counter(
-            "crosspath_retry_budget_spent",
-            "Requests not sent again since the retry budget was spent",
-            ("backbone",),
-            registry=registry,
+        self._no_budget = counts(
+            "crosspath_retry_budget_spent", "Requests not sent again since the retry budget was spent", "backbone"
         )
-        self._upstream_seconds = Children(
-            Histogram(
-                "crosspath_upstream_seconds", "One request's time", ("backbone",), buckets=SECONDS, registry=registry
-            )
+        self._upstream_seconds = times("crosspath_upstream_seconds", "One request's time", "backbone")
+        self._admission_seconds = times(
+            "crosspath_upstream_wait_seconds", "Time that a request waited for its slot", "backbone", "lane"
         )
-        self._admission_seconds = Children(
-            Histogram(
-                "crosspath_upstream_wait_seconds",
-                "Time that a request waited for its slot",
-                ("backbone", "lane"),
-                buckets=SECONDS,
-                registry=registry,
-            )
+        self._questions = counts(
+            "crosspath_questions",
+            "Questions by where the answer came from: model, cache, or none",
+            *("backbone", "answered"),
         )
-        self._questions = Children(
-            Counter(
-                "crosspath_questions",
-                "Questions by where the answer came from: model, cache, or none",
-                ("backbone", "answered"),
-                registry=registry,
-            )
-        )
-        self._tokens = Children(Counter("crosspath_tokens", "Tokens spent", ("backbone", "kind"), registry=registry))
-        self._dollars = Children(Counter("crosspath_cost_usd", "US dollars spent", ("backbone",), registry=registry))
-        self._unknown = Children(
-            Counter("crosspath_cost_unknown", "Questions whose cost is not known", ("backbone",), registry=registry)
-        )
-        self._breaker_opened = Counter(
-            "crosspath_breaker_changes", "Changes of a breaker into a state", ("backbone", "state"), registry=registry
+        self._tokens = counts("crosspath_tokens", "Tokens spent", "backbone", "kind")
+        self._dollars = counts("crosspath_cost_usd", "US dollars spent", "backbone")
+        self._unknown = counts("crosspath_cost_unknown", "Questions whose cost is not known", "backbone")
+        self._breaker_opened = counts(
+            "crosspath_breaker_changes", "Changes of a breaker into a state", "backbone", "state"
         )
         self._records_lost = Counter(
             "crosspath_records_lost", "Decision records that could not be kept", registry=registry
         )
         self._jobs = Gauge("crosspath_jobs", "Batch jobs that have not ended", ("state",), registry=registry)
-        self._requests = Children(
-            Counter("crosspath_http_requests", "Requests answered", ("method", "route", "status"), registry=registry)
-        )
+        self._requests = counts("crosspath_http_requests", "Requests answered", "method", "route", "status")
 
     def exposition(self) -> bytes:
         """Everything, in Prometheus' text format."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.replies import StoredReply, StoreUnavailable
 from aggregators.decision import decide
 from anchor.anchors import ANCHORS
 from app.assembly import open_council
@@ -18,6 +17,7 @@ from app.runs.journal import create_journal, open_journal
 from app.runs.run import CALCULATED, Asked, Done, Halt, Halted, Run, resolve_run, run_chunk
 from domains.errors import BadInput
 from evaluation.runs import load_run
+from tests.agents.asking import Away
 from tests.app.runs.embedded import Bench, asks, bench
 
 CALLS = 7
@@ -294,28 +294,12 @@ async def test_a_name_that_nothing_has_is_told(twelve: Bench, asked: dict[str, A
     assert refused.value.faults[0].where.startswith(named)
 
 
-class NoStore:
-    """A reply store that is away."""
-
-    async def get(self, digest: str) -> StoredReply | None:
-        raise StoreUnavailable("away")
-
-    async def put(self, reply: StoredReply) -> None:
-        raise StoreUnavailable("away")
-
-    async def purge(self, before: float) -> int:
-        raise StoreUnavailable("away")
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
 async def test_a_record_does_not_tell_of_a_reply_store_that_was_away(twelve: Bench, tmp_path: Path) -> None:
     await twelve.evaluate()
     create_journal(tmp_path / "journal.sqlite", "run")
 
     async with open_council(twelve.settings()) as council, open_journal(tmp_path / "journal.sqlite", "run") as journal:
-        inquiry = resolve_run(Asked(domain=twelve.domain), council, lambda backbone: NoStore())
+        inquiry = resolve_run(Asked(domain=twelve.domain), council, lambda backbone: Away())
         with open_dataset(twelve.cases, inquiry.domain) as dataset:
             seen: list[Done] = []
 
