@@ -22,8 +22,8 @@ from app.cli.names import listed
 from app.fleet.evaluation import run_in_fleet_folder
 from app.fleet.run import is_fleet_run
 from app.inquiry import Elicitation
+from app.interpreter import settled_interpreter
 from app.logs import LogFile, configure_logs
-from app.memory import settled_memory
 from app.runs.evaluation import Order, prepare, run_in_folder
 from app.runs.folder import open_run_folder
 from app.runs.money import Estimate
@@ -86,7 +86,7 @@ def run(
 async def _evaluate(part: Part, parts: Sequence[Part], settings: Settings) -> Summary:
     order = await within_budget(part, parts)
     async with prepare(order, settings, Outages(_say)) as prepared:
-        with open_run_folder(part.folder) as folder, settled_memory():
+        with open_run_folder(part.folder) as folder, settled_interpreter():
             configure_logs(settings.log_level, LogFile(folder.log))
             _say(f"{'resuming' if folder.begun else 'running'} {len(prepared.dataset):,} cases in {part.folder}")
             work = run_in_fleet_folder if is_fleet_run(part.folder) else run_in_folder

@@ -16,9 +16,9 @@ from fastapi import FastAPI
 from app.access.gates import Gates
 from app.access.origins import is_loopback
 from app.fleet.supervisor import end_with_parent, supervise
+from app.interpreter import settled_interpreter
 from app.logs import configure_logs
 from app.main import create_app
-from app.memory import settled_memory
 from app.settings import Settings, load_settings
 from app.worker import Worker
 from domains.errors import BadInput
@@ -98,7 +98,7 @@ class Server(uvicorn.Server):
         self._gates: Gates = app.state.gates
         self._settings: Settings = app.state.settings
         self._hurried = False
-        self._memory = ExitStack()
+        self._interpreter = ExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
@@ -108,7 +108,7 @@ class Server(uvicorn.Server):
         for descriptor in listening * (LISTENERS - 1):
             same = socket.socket(fileno=os.dup(descriptor))
             self.servers.append(await loop.create_server(self._protocol, sock=same, backlog=self.config.backlog))
-        self._memory.enter_context(settled_memory())
+        self._interpreter.enter_context(settled_interpreter())
 
     def _protocol(self) -> asyncio.Protocol:
         kind: Any = self.config.http_protocol_class
@@ -132,7 +132,7 @@ class Server(uvicorn.Server):
             self.app.state.jobs.wind_up()
         asyncio.get_running_loop().call_later(self._settings.stop_s, self._gates.stopping.cut.set)
         await super().shutdown(sockets)
-        self._memory.close()
+        self._interpreter.close()
 
 
 def check_bind(host: str, settings: Settings) -> None:

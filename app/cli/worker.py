@@ -8,8 +8,8 @@ from importlib.util import find_spec
 import uvloop
 
 from app.fleet.supervisor import FORESEEN, end_with_parent, supervise
+from app.interpreter import settled_interpreter
 from app.logs import configure_logs
-from app.memory import settled_memory
 from app.settings import Settings, load_settings
 from domains.errors import BadInput, CrosspathError
 
@@ -29,7 +29,7 @@ def run(concurrency: int, lease_s: float, only: str | None, child: bool) -> int:
     worker = import_module("app.fleet.worker")
     end_with_parent()
     try:
-        with settled_memory():
+        with settled_interpreter():
             uvloop.run(worker.work_for_fleet(settings, concurrency, lease_s))
     except asyncio.CancelledError:
         return 1  # a second signal: what was in hand is given to others

@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks.chaos.instant_model import InstantModel
+from benchmarks.chaos.instant_model import Model
 from domains.case import KINDS
 from domains.catalogue import Catalogue
 from tests.processes import started
@@ -31,7 +31,7 @@ def body(number: int, **members: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def service_before(model: InstantModel, backbone: str, **settings: str) -> Iterator[tuple[str, Popen[bytes]]]:
+def service_before(model: Model, backbone: str, **settings: str) -> Iterator[tuple[str, Popen[bytes]]]:
     """`crosspath serve` in a process of its own before this model server; `backbone` is what is declared of it, in
     TOML. The address and the process."""
     with tempfile.TemporaryDirectory(prefix="crosspath-chaos-") as folder:

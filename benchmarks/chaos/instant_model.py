@@ -1,17 +1,24 @@
 """A model server that answers at once, the same for the same request, and knows what it was asked.
 
-It reads nothing but the form that the reply is to have. A thread of its own serves it on a free loopback port.
+It reads nothing but the form that the reply is to have. It is served on a free loopback port: by a thread of this
+process (`serving`), which can look at what it was asked, or by a process of its own (`serving_apart`), which takes no
+time from whoever measures. `python -m benchmarks.chaos.instant_model LATENCY_S` is that process; it ends with its
+standard input.
 """
 
 import asyncio
 import hashlib
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 import orjson
 import uvloop
@@ -19,6 +26,26 @@ import uvloop
 _HEAD_END = b"\r\n\r\n"
 _SHARES = (0.5, 0.2, 0.15, 0.1, 0.05)
 _RANKS = 7
+
+
+class Model(Protocol):
+    """A model server, as those see it who ask it."""
+
+    @property
+    def base_url(self) -> str:
+        """Where it is declared as a backbone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """One in another process, of which nothing is known but its port."""
+
+    port: int
+
+    @property
+    def base_url(self) -> str:
+        """Where it is declared as a backbone."""
+        return _base_url(self.port)
 
 
 class InstantModel:
@@ -40,7 +67,7 @@ class InstantModel:
     @property
     def base_url(self) -> str:
         """Where it is declared as a backbone."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return _base_url(self.port)
 
     def answer(self, body: bytes) -> bytes:
         """The response to a request."""
@@ -65,6 +92,10 @@ class InstantModel:
                 }
             )
         )
+
+
+def _base_url(port: int) -> str:
+    return f"http://127.0.0.1:{port}/v1"
 
 
 def _posterior(schema: dict[str, Any], key: str) -> dict[str, Any]:
@@ -155,6 +186,17 @@ def serving(latency_s: float = 0.0) -> Iterator[InstantModel]:
         loop.close()
 
 
+@contextmanager
+def serving_apart(latency_s: float = 0.0) -> Iterator[Model]:
+    """The server in a process of its own, while the block lasts."""
+    command = [sys.executable, "-m", __spec__.name, str(latency_s)]
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield Elsewhere(int(process.stdout.readline()))
+        process.communicate()
+
+
 async def _end(server: asyncio.AbstractServer, model: InstantModel) -> None:
     """Let go of everybody: those who were killed may not have hung up yet."""
     server.close()
@@ -162,3 +204,9 @@ async def _end(server: asyncio.AbstractServer, model: InstantModel) -> None:
         transport.abort()
     while model.open:  # noqa: ASYNC110 - until the loop has told the connections, which is at once
         await asyncio.sleep(0)
+
+
+if __name__ == "__main__":
+    with serving(float(sys.argv[1])) as served:
+        print(served.port, flush=True)
+        sys.stdin.read()

@@ -9,11 +9,12 @@ import statistics
 import time
 from collections.abc import Sequence
 
-import httpx
+import uvloop
 
+from benchmarks.chaos.callers import client, decide
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.in_process import body_of
-from benchmarks.chaos.instant_model import serving
+from benchmarks.chaos.instant_model import serving_apart
 from benchmarks.chaos.r1_mixed_faults import drawn
 from benchmarks.chaos.watched_service import started
 
@@ -25,8 +26,8 @@ BAR_S = 0.020
 
 def measure() -> list[Figure]:
     """The 99th percentile of the delays while all decisions were in flight."""
-    with serving(UPSTREAM_S) as model:
-        decided, late = asyncio.run(_measured(model.base_url))
+    with serving_apart(UPSTREAM_S) as model:
+        decided, late = uvloop.run(_measured(model.base_url))
     p99 = statistics.quantiles(late, n=100)[98]
     return [
         Figure(
@@ -48,15 +49,14 @@ async def _keep_in_flight(address: str) -> int:
     cases = drawn()
     end = time.monotonic() + SECONDS
     decided = 0
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=address, timeout=None, limits=limits, trust_env=False) as client:
+    async with client(address) as session:
 
         async def ask(number: int) -> None:
             nonlocal decided
             await asyncio.sleep(UPSTREAM_S * number / IN_FLIGHT)  # callers do not come in one moment
             while time.monotonic() < end:
-                response = await client.post("/decide", json=body_of(next(cases)))
-                decided += response.status_code == 200
+                status, _ = await decide(session, body_of(next(cases)))
+                decided += status == 200
 
         await asyncio.gather(*(ask(number) for number in range(IN_FLIGHT)))
     return decided

@@ -7,10 +7,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import aiohttp
+import uvloop
 
 from benchmarks.chaos.callers import QUESTIONS, body, client, decide, service_before
 from benchmarks.chaos.figure import Figure
-from benchmarks.chaos.instant_model import serving
+from benchmarks.chaos.instant_model import serving_apart
 
 DECLARED = 50
 ASKED = 500
@@ -34,8 +35,8 @@ class Seen:
 
 def measure() -> list[Figure]:
     """Complete decisions a second once the load stands, and the slowest refusal."""
-    with serving(LATENCY_S) as model, service_before(model, BACKBONE) as (address, _):
-        seen = asyncio.run(_load(address))
+    with serving_apart(LATENCY_S) as model, service_before(model, BACKBONE) as (address, _):
+        seen = uvloop.run(_load(address))
     good = sum(WARM_S <= moment < SECONDS for moment in seen.complete) / (SECONDS - WARM_S)
     seen.refused_s.sort()
     late = [seconds for seconds in seen.refused_s if seconds >= TOLD_S]

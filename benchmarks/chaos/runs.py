@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks.chaos.instant_model import InstantModel
+from benchmarks.chaos.instant_model import Model
 from domains.catalogue import Catalogue
 from domains.knowledge import load_knowledge
 from simulator.drawn_cases import draw_cases
@@ -40,7 +40,7 @@ def write_cases(path: Path, count: int, seed: int = 0) -> str:
     return name
 
 
-def environment(model: InstantModel, data_dir: Path) -> dict[str, str]:
+def environment(model: Model, data_dir: Path) -> dict[str, str]:
     """The settings under which a process asks this model."""
     return os.environ | {
         "CROSSPATH_LLM_BASE_URL": model.base_url,
@@ -50,9 +50,7 @@ def environment(model: InstantModel, data_dir: Path) -> dict[str, str]:
     }
 
 
-def start(
-    cases: Path, domain: str, out: Path, model: InstantModel, more: Sequence[str] = ()
-) -> "subprocess.Popen[bytes]":
+def start(cases: Path, domain: str, out: Path, model: Model, more: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
     """`crosspath evaluate` of these cases into a folder; what it says goes to the file `said` beside it."""
     with (out.parent / "said").open("ab") as said:
         return subprocess.Popen(

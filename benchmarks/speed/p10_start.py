@@ -8,7 +8,7 @@ import time
 
 from benchmarks.chaos import runs
 from benchmarks.chaos.figure import Figure
-from benchmarks.chaos.instant_model import InstantModel, serving
+from benchmarks.chaos.instant_model import Model, serving_apart
 from benchmarks.speed.site import serving_before
 
 ROUNDS = 5
@@ -18,7 +18,7 @@ HELP_BAR_S, READY_BAR_S = 0.3, 1.5
 def measure() -> list[Figure]:
     """The medians of some starts."""
     helped = statistics.median(_help_s() for _ in range(ROUNDS))
-    with serving() as model:
+    with serving_apart() as model:
         ready = statistics.median(asyncio.run(_ready_s(model)) for _ in range(ROUNDS))
     return [
         Figure("P10 crosspath --help", f"≤ {HELP_BAR_S:g} s", f"{helped:.2f} s", helped <= HELP_BAR_S),
@@ -32,7 +32,7 @@ def _help_s() -> float:
     return time.perf_counter() - began
 
 
-async def _ready_s(model: InstantModel) -> float:
+async def _ready_s(model: Model) -> float:
     began = time.perf_counter()
     async with serving_before(model):
         return time.perf_counter() - began

@@ -1,11 +1,12 @@
 """P1 and P4: what a decision costs the whole service, cold and from the reply store, beside a bare fan-out of as many
 calls in the same minute."""
 
-import asyncio
 import statistics
 
+import uvloop
+
 from benchmarks.chaos.figure import Figure
-from benchmarks.chaos.instant_model import InstantModel, serving
+from benchmarks.chaos.instant_model import Model, serving_apart
 from benchmarks.speed.site import CALLS, Taken, bare, bodies, serving_before
 
 DECISIONS, WARM_UP, AT_ONCE, ROUNDS = 200, 100, 16, 3
@@ -16,11 +17,11 @@ BAR, CACHED_BAR = 1.5, 2_000
 
 def measure() -> list[Figure]:
     """The medians of some rounds, in which service and peer take turns."""
-    with serving() as model:
-        return asyncio.run(_measured(model))
+    with serving_apart() as model:
+        return uvloop.run(_measured(model))
 
 
-async def _measured(model: InstantModel) -> list[Figure]:
+async def _measured(model: Model) -> list[Figure]:
     cold: list[Taken] = []
     cached: list[Taken] = []
     peers: list[float] = []

@@ -3,8 +3,10 @@
 import asyncio
 import statistics
 
+import uvloop
+
 from benchmarks.chaos.figure import Figure
-from benchmarks.chaos.instant_model import InstantModel, serving
+from benchmarks.chaos.instant_model import Model, serving_apart
 from benchmarks.speed.site import Site, bare, bodies, serving_before
 
 LATENCY_S, ROUNDS_S = 0.2, 0.4
@@ -21,11 +23,11 @@ ASKED_BAR, ADDED_BAR_MS = 0.95, 40.0
 
 def measure() -> list[Figure]:
     """Each number in flight once, service and peer one after the other."""
-    with serving(LATENCY_S) as model:
-        return asyncio.run(_measured(model))
+    with serving_apart(LATENCY_S) as model:
+        return uvloop.run(_measured(model))
 
 
-async def _measured(model: InstantModel) -> list[Figure]:
+async def _measured(model: Model) -> list[Figure]:
     rates: dict[int, float] = {}
     async with serving_before(model, CROSSPATH_DECISIONS_AT_ONCE="1000", in_flight=max(IN_FLIGHT)) as site:
         for place, at_once in enumerate(IN_FLIGHT):

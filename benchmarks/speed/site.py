@@ -16,7 +16,7 @@ import aiohttp
 import orjson
 
 from benchmarks.chaos import runs
-from benchmarks.chaos.instant_model import InstantModel
+from benchmarks.chaos.instant_model import Model
 from tests.processes import free_port
 
 JSON = {"Content-Type": "application/json"}
@@ -77,7 +77,7 @@ def bodies(cases: int, seed: int, elicitation: str = "per_case") -> list[bytes]:
 
 
 @asynccontextmanager
-async def serving_before(model: InstantModel, in_flight: int | None = None, **settings: str) -> AsyncIterator[Site]:
+async def serving_before(model: Model, in_flight: int | None = None, **settings: str) -> AsyncIterator[Site]:
     """The service as it is installed: embedded stores, records kept. `in_flight` decisions are to find room at the
     backbone at once, unless its own default will do; `settings` are environment variables."""
     with tempfile.TemporaryDirectory(prefix="crosspath-bench-") as folder:
@@ -96,7 +96,7 @@ async def serving_before(model: InstantModel, in_flight: int | None = None, **se
             await asyncio.to_thread(process.wait)
 
 
-def _declared(model: InstantModel, folder: Path, in_flight: int) -> dict[str, str]:
+def _declared(model: Model, folder: Path, in_flight: int) -> dict[str, str]:
     """The model as a backbone that takes all calls of so many decisions at once."""
     path = folder / "crosspath.toml"
     path.write_text(
@@ -105,7 +105,7 @@ def _declared(model: InstantModel, folder: Path, in_flight: int) -> dict[str, st
     return {"CROSSPATH_CONFIG": str(path), "CROSSPATH_LLM_BASE_URL": "", "CROSSPATH_LLM_MODEL": ""}
 
 
-async def bare(model: InstantModel, decisions: int, at_once: int, first: int) -> tuple[float, float]:
+async def bare(model: Model, decisions: int, at_once: int, first: int) -> tuple[float, float]:
     """Milliseconds of CPU that the bare fan-out takes a decision, and how many it makes a second."""
     command = [sys.executable, "-m", "benchmarks.speed.bare_fan_out", model.base_url]
     counts = map(str, (decisions, at_once, first))
