@@ -1,19 +1,11 @@
-"""What is declared of a backbone, and what carries the requests to it."""
+"""What is declared of a backbone: an endpoint and a model on it."""
 
-import ssl
-from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-import aiohttp
-import httpx
-from httpx_aiohttp import AiohttpTransport
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from agents.replies import Usage
-
-KEEP_ALIVE_S = 30.0
-SPARE_CONNECTIONS = 8
 
 OURS = frozenset(
     {
@@ -99,27 +91,3 @@ class BackboneSettings(BaseModel):
     def url(self) -> str:
         """Where chats are posted to; also the endpoint in a request's digest."""
         return f"{self.base_url}/chat/completions"
-
-
-def open_transport(settings: BackboneSettings) -> httpx.AsyncBaseTransport:
-    """What carries the requests of one backbone for the life of a process; the caller closes it.
-
-    httpx's own pool is quadratic in the requests in flight, so this is aiohttp's (docs/decisions). It is used below
-    httpx's client, whose redirects, cookies and environment no model server needs (docs/performance.md): no proxy, no
-    netrc, no redirect and no cookie, so that a key goes to the origin that it was declared for. The bundle of
-    trusted certificates may come from the environment (SSL_CERT_FILE). Waits are bounded by deadlines alone.
-    """
-
-    def session() -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            limit=settings.concurrency + SPARE_CONNECTIONS, keepalive_timeout=KEEP_ALIVE_S, ssl=_trusted()
-        )
-        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
-
-    return AiohttpTransport(verify=_trusted(), client=session)
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Reading the bundle takes longer than most requests; one serves all backbones."""
-    return httpx.create_ssl_context()

@@ -61,7 +61,7 @@ def broken_envelope(detail: str, again: Again = "later") -> Failure:
 
 def lost_connection(error: BaseException) -> Failure:
     """No connection, or one that broke before the reply was complete."""
-    # The transport reports a reset as a timed-out connect; what it was raised from says what it was.
+    # What it was raised from says more: a refused connection, a reset, a name that is not known.
     return Failure("connection", f"connection failed ({type(error.__cause__ or error).__name__})", "now")
 
 

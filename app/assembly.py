@@ -8,12 +8,13 @@ import httpx
 from starlette.applications import Starlette
 
 from agents.backbone import Backbone
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.limits import open_limits
 from agents.observer import NOBODY, Observer
 from agents.personas import personas_for
 from agents.redis_client import RedisServer
 from agents.replies import open_replies
+from agents.transport import open_transport
 from app.calibrations import Calibrations
 from app.doctor.profile import profile_path, starting_dialect
 from app.elicitation.redis import RedisTables

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from agents.answer import Answer
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.lane import Lane
 from agents.replies import MemoryReplies
+from agents.transport import open_transport
 from benchmarks.chaos.arrivals import questions
 from domains.errors import AskFailed
 

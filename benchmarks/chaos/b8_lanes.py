@@ -9,9 +9,10 @@ from typing import Any
 
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.limits import Lane
 from agents.replies import MemoryReplies
+from agents.transport import open_transport
 from benchmarks.chaos.arrivals import WINDOW_S, Arrivals, counted, questions
 from benchmarks.chaos.figure import Figure
 

@@ -8,10 +8,11 @@ import sys
 
 from agents.backbone import Backbone
 from agents.deadline import Deadline
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.limits import open_limits
 from agents.redis_client import RedisServer
 from agents.replies import MemoryReplies
+from agents.transport import open_transport
 from benchmarks.chaos.arrivals import questions
 
 ASKERS = 30

@@ -5,11 +5,12 @@ import httpx
 import pytest
 
 from agents.backbone import Backbone
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.limits import Limits
 from agents.observer import NOBODY, Observer
 from agents.replies import MemoryReplies
 from agents.retry import Backoff
+from agents.transport import open_transport
 from agents.wire import Dialect
 from tests.agents.asking import HASTE, KEY, Open
 from tests.agents.upstream import Upstream, running_upstream

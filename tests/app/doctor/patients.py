@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agents.endpoint import BackboneSettings, open_transport
+from agents.endpoint import BackboneSettings
 from agents.personas import PERSONAS, forward_question
 from agents.retry import Backoff
+from agents.transport import open_transport
 from app.doctor.examine import examine
 from app.doctor.observations import Observations
 from app.doctor.verdicts import Check, Diagnosis, diagnose
