@@ -98,7 +98,7 @@ class FaultServer:
     """An ASGI app served with faults, on a port of its own."""
 
     def __init__(self, app: ASGIApp, faults: Faults, journal: Journal | None = None) -> None:
-        self._app = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://stand-in.invalid")
+        self._app = httpx.ASGITransport(app)
         self._faults, self._journal = faults, journal
         self._port = Port(self._serve)
 
@@ -178,9 +178,12 @@ class FaultServer:
     async def _right(self, request: Received) -> Answer:
         """What the app itself answers."""
         headers = {"Content-Type": "application/json", "Authorization": request.headers.get("authorization", "")}
-        answer = await self._app.request(request.method, request.target, content=request.body, headers=headers)
+        url = f"http://stand-in.invalid/{request.target.removeprefix('/')}"
+        passed_on = httpx.Request(request.method, url, content=request.body, headers=headers)
+        answer = await self._app.handle_async_request(passed_on)
+        content = await answer.aread()
         kept = {n.title(): v for n, v in answer.headers.items() if n.lower() not in _DROPPED_HEADERS}
-        return Answer(answer.status_code, answer.content, kept)
+        return Answer(answer.status_code, content, kept)
 
 
 @asynccontextmanager

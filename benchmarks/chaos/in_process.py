@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
+from app.interpreter import settled_interpreter
 from app.main import create_app
 from app.settings import load_settings
 from domains.case import KINDS, Case
@@ -43,7 +44,8 @@ async def before(base_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncCli
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", timeout=None) as client,
         ):
-            yield client
+            with settled_interpreter():
+                yield client
 
 
 @cache

@@ -26,7 +26,7 @@ from domains.knowledge import load_knowledge
 from simulator.drawn_cases import draw_cases
 
 DECISIONS = int(os.environ.get("CHAOS_R1_DECISIONS", "10000"))
-AT_ONCE = 32
+AT_ONCE = 128
 MIX: Mapping[str, float] = {
     "429": 0.02, "429_seconds": 0.002, "429_date": 0.0002, "500": 0.04, "502": 0.03, "503": 0.03, "reset": 0.01,
     "reset_body": 0.01, "silent_headers": 0.0005, "silent_body": 0.0005, "drip": 0.0005, "slow": 0.01,
@@ -46,7 +46,11 @@ async def measure() -> list[Figure]:
         path = Path(folder) / "journal.ndjson"
         async with simulating("--seed", "1", "--journal", str(path), "--faults", f"{faults},{PACE}") as upstream:
             settings = DeclaredBackbone(
-                base_url=upstream, model="stand-in", attempt_timeout_s=ATTEMPT_S, structured="json_schema"
+                base_url=upstream,
+                model="stand-in",
+                attempt_timeout_s=ATTEMPT_S,
+                structured="json_schema",
+                concurrency=4 * AT_ONCE,
             )
             answers = await _decide_all(settings)
         journal = Journal(path)
