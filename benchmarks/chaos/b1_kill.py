@@ -14,6 +14,8 @@ from benchmarks.chaos import runs
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.instant_model import InstantModel, serving
 
+UNTIMED = True
+
 CASES = int(os.environ.get("CHAOS_B1_CASES", "2000"))
 KILLS = int(os.environ.get("CHAOS_B1_KILLS", "25"))
 LATENCY_S = 0.02

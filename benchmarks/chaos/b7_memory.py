@@ -9,6 +9,8 @@ from benchmarks.chaos import runs
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.instant_model import serving
 
+UNTIMED = True
+
 CASES = int(os.environ.get("CHAOS_B7_CASES", "20000"))
 MOST_MB = 500
 GROWTH_MB = 40

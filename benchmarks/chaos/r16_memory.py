@@ -18,6 +18,8 @@ from benchmarks.chaos.instant_model import serving
 from benchmarks.chaos.r1_mixed_faults import drawn
 from domains.case import Case
 
+UNTIMED = True
+
 DECISIONS = int(os.environ.get("CHAOS_R16_DECISIONS", "10000"))
 WARM_UP = 0.2
 AT_ONCE = 16

@@ -25,6 +25,8 @@ from domains.case import KINDS, Case, Kind, Observation
 from domains.knowledge import load_knowledge
 from simulator.drawn_cases import draw_cases
 
+UNTIMED = True
+
 DECISIONS = int(os.environ.get("CHAOS_R1_DECISIONS", "10000"))
 AT_ONCE = 128
 MIX: Mapping[str, float] = {

@@ -7,6 +7,8 @@ from pathlib import Path
 from benchmarks.chaos.figure import Figure
 from domains.case import Domain, Label
 
+UNTIMED = True
+
 ROOT = Path(__file__).parents[2]
 VARIANTS = ROOT / "tests/domains/data/labels/variants.toml"
 LEAST = 500

@@ -26,6 +26,8 @@ from benchmarks.chaos.rehearsal import ROOT, simulating
 from simulator.faults import KINDS
 from tests.processes import free_port
 
+UNTIMED = True
+
 AT_ONCE = 6
 """Classes of faults at a time, a service each."""
 PACE = "retry_after_s=0.2,slow_s=0.2,drip_s=0.2"

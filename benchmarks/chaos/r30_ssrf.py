@@ -25,6 +25,8 @@ from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.instant_model import InstantModel, serving
 from domains.catalogue import Catalogue
 
+UNTIMED = True
+
 CANARY = "127.0.0.1:9"
 """Where most forms lead; nobody listens, and connecting is what counts."""
 

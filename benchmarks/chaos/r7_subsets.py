@@ -26,6 +26,8 @@ from simulator.faults import Faults
 from simulator.server import create_simulator
 from simulator.stand_in import knowing_packs
 
+UNTIMED = True
+
 QUORUM = 3
 HEAD, RULE, JUDGE = "loglin", "borda", "informed_dictator"
 FAULT = "refusal"

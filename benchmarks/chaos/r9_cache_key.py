@@ -24,6 +24,8 @@ from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.redis_process import redis_process
 from domains.question import Message, Question, Sampling
 
+UNTIMED = True
+
 PAIRS = int(os.environ.get("CHAOS_R9_PAIRS", "10000"))
 SEED = 9
 NAMED = {
