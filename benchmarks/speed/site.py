@@ -22,6 +22,7 @@ from tests.processes import free_port
 JSON = {"Content-Type": "application/json"}
 CALLS = 7
 """Of a decision without an elicitation table."""
+SERVE = ("crosspath", "serve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,15 @@ def bodies(cases: int, seed: int, elicitation: str = "per_case") -> list[bytes]:
 
 
 @asynccontextmanager
-async def serving_before(model: Model, in_flight: int | None = None, **settings: str) -> AsyncIterator[Site]:
+async def serving_before(
+    model: Model, in_flight: int | None = None, serve: Sequence[str] = SERVE, **settings: str
+) -> AsyncIterator[Site]:
     """The service as it is installed: embedded stores, records kept. `in_flight` decisions are to find room at the
-    backbone at once, unless its own default will do; `settings` are environment variables."""
+    backbone at once, unless its own default will do; `serve` is another module that serves in its place, `settings` are
+    environment variables."""
     with tempfile.TemporaryDirectory(prefix="crosspath-bench-") as folder:
         port = free_port()
-        command = [sys.executable, "-m", "crosspath", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", *serve, "--port", str(port)]
         quiet = subprocess.DEVNULL
         environment = runs.environment(model, Path(folder)) | settings
         if in_flight is not None:
