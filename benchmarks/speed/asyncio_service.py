@@ -1,4 +1,4 @@
-"""The service on asyncio's own loop, in the place of uvloop. `python -m benchmarks.speed.asyncio_service --port PORT`"""
+"""The service on asyncio's own loop in place of uvloop: `python -m benchmarks.speed.asyncio_service --port PORT`."""
 
 import argparse
 
