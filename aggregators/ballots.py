@@ -8,12 +8,12 @@ in a batch.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregators.entries import Entries, summed
+from aggregators.entries import Entries
+from domains.kept import kept
 from domains.simplex import Array, Index, Mask
 
 Count = NDArray[np.signedinteger]
@@ -39,13 +39,13 @@ class Ballots:
     size_N: Count
     usable_N: Count
 
-    @cached_property
+    @kept
     def length_KN(self) -> Count:
         """How many candidates a ballot ranks."""
         _, width, _ = self.place_KCN.shape
-        return (self.place_KCN < width).sum(axis=1, dtype=self.place_KCN.dtype)
+        return np.add.reduce(self.place_KCN < width, axis=1, dtype=self.place_KCN.dtype)
 
-    @cached_property
+    @kept
     def margin_CCN(self) -> Count:
         """Ballots that rank the first candidate above the second, minus those that do the reverse [C, C, N].
 
@@ -55,7 +55,7 @@ class Ballots:
         margin_CCN = np.empty((width, width, cases), dtype=self.place_KCN.dtype)
         for block in blocks(cases, agents * width * width):
             place_KCB = self.place_KCN[:, :, block]
-            above_CCB = (place_KCB[:, :, None] < place_KCB[:, None]).sum(axis=0, dtype=margin_CCN.dtype)
+            above_CCB = np.add.reduce(place_KCB[:, :, None] < place_KCB[:, None], axis=0, dtype=margin_CCN.dtype)
             np.subtract(above_CCB, above_CCB.transpose(1, 0, 2), out=margin_CCN[:, :, block])
         return margin_CCN
 
@@ -67,8 +67,13 @@ class Ballots:
         """An equal share of 1 for each winner, as a distribution over all labels [N, L]; all 0 if no ballot has any."""
         cases, _, labels = self.shape
         cell_W = self.cell_CN[winner_CN]
-        case_W = cell_W // labels  # nobody's is a case of its own
-        return summed(cell_W, 1.0 / np.bincount(case_W)[case_W], cases * labels + 1)[:-1].reshape(cases, labels)
+        share_V = np.zeros(cases * labels + 1)
+        if len(cell_W) == cases:  # one in each
+            share_V[cell_W] = 1.0
+        else:
+            case_W = cell_W // labels  # nobody's is a case of its own
+            share_V[cell_W] = 1.0 / np.bincount(case_W)[case_W]
+        return share_V[:-1].reshape(cases, labels)
 
 
 def blocks(cases: int, numbers_each: int) -> Iterator[slice]:
@@ -82,7 +87,7 @@ def over_shortlist(entries: Entries, usable_N: Index, shortlist_NL: Mask) -> Bal
     cases, agents, labels = entries.shape
     count_NL = shortlist_NL.cumsum(axis=1)
     size_N = count_NL[:, -1]
-    width = int(size_N.max(initial=1))
+    width = int(np.maximum.reduce(size_N, initial=1))
     at_E = (count_NL.ravel()[entries.cell_E] - 1) * cases + entries.case_E
     cell_CN = np.full((width, cases), cases * labels, dtype=np.int64)
     cell_CN.ravel()[at_E] = entries.cell_E

@@ -25,8 +25,8 @@ def borda(panel: Panel, _: Parameters) -> Array:
     the places m to c-1, (m + c-1)/2 each. Places count twice, so that all are whole."""
     ballots = panel.ballots
     left_out_KN = ballots.length_KN + (ballots.size_N - 1)
-    lost_CN = np.minimum(2 * ballots.place_KCN, left_out_KN[:, None]).sum(axis=0)
-    return ballots.share(lost_CN == lost_CN.min(axis=0))
+    lost_CN = np.add.reduce(np.minimum(2 * ballots.place_KCN, left_out_KN[:, None]), axis=0)
+    return ballots.share(lost_CN == np.minimum.reduce(lost_CN, axis=0))
 
 
 def bucklin(panel: Panel, _: Parameters) -> Array:
@@ -34,10 +34,10 @@ def bucklin(panel: Panel, _: Parameters) -> Array:
     ballots = panel.ballots
     last_N = np.zeros(len(panel), dtype=ballots.usable_N.dtype)  # the last place that counts
     for _depth in range(ballots.length_KN.max(initial=1)):
-        count_CN = (ballots.place_KCN <= last_N).sum(axis=0, dtype=last_N.dtype)
-        most_N = count_CN.max(axis=0)
+        count_CN = np.add.reduce(ballots.place_KCN <= last_N, axis=0, dtype=last_N.dtype)
+        most_N = np.maximum.reduce(count_CN, axis=0)
         open_N = 2 * most_N <= ballots.usable_N
-        if not open_N.any():
+        if not np.count_nonzero(open_N):
             break
         last_N += open_N
     return ballots.share(count_CN == most_N)
@@ -54,13 +54,13 @@ def irv(panel: Panel, _: Parameters) -> Array:
     place_KCN = ballots.place_KCN
     while True:
         first_CN = _first_places(place_KCN)
-        most_N = first_CN.max(axis=0)
+        most_N = np.maximum.reduce(first_CN, axis=0)
         open_N = 2 * most_N <= ballots.usable_N
-        if not open_N.any():
+        if not np.count_nonzero(open_N):
             break
-        fewest_N = np.where(first_CN > 0, first_CN, most_N).min(axis=0)
+        fewest_N = np.minimum.reduce(np.where(first_CN > 0, first_CN, most_N), axis=0)
         open_N &= fewest_N < most_N
-        if not open_N.any():
+        if not np.count_nonzero(open_N):
             break
         stays_CN = first_CN > fewest_N * open_N  # in a case that is decided only who is nobody's first drops
         place_KCN = np.where(stays_CN, place_KCN, len(first_CN))
@@ -69,8 +69,8 @@ def irv(panel: Panel, _: Parameters) -> Array:
 
 def minimax(panel: Panel, _: Parameters) -> Array:
     """Smallest worst defeat max(0, max_y margin[y, x])."""
-    defeat_CN = panel.ballots.margin_CCN.max(axis=0)  # at least 0: a label's margin over itself
-    return panel.ballots.share(defeat_CN == defeat_CN.min(axis=0))
+    defeat_CN = np.maximum.reduce(panel.ballots.margin_CCN, axis=0)  # at least 0: a label's margin over itself
+    return panel.ballots.share(defeat_CN == np.minimum.reduce(defeat_CN, axis=0))
 
 
 def random(panel: Panel, parameters: Parameters) -> Array:
@@ -94,5 +94,5 @@ def _draws(seed: int, seed_N: tuple[str, ...], sides_N: Index) -> Index:
 def _first_places(place_KCN: Count) -> Count:
     """How many ballots have a candidate before all others [C, N]; a ballot that ranks none has none."""
     last = place_KCN.shape[1] - 1
-    first_K1N = np.minimum(place_KCN.min(axis=1, keepdims=True), last)
-    return (place_KCN == first_K1N).sum(axis=0, dtype=place_KCN.dtype)
+    first_K1N = np.minimum(np.minimum.reduce(place_KCN, axis=1, keepdims=True), last)
+    return np.add.reduce(place_KCN == first_K1N, axis=0, dtype=place_KCN.dtype)

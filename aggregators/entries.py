@@ -6,11 +6,13 @@ a case has the same bits alone and in a batch.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from domains.simplex import LOWEST, Array, Index
+from domains.posterior import Posterior
+from domains.simplex import LOWEST, Array, Index, Mask
 
 _LN_2 = math.log(2.0)
 
@@ -64,7 +66,7 @@ class Entries:
         shared_E = anchor_E * np.maximum(log_anchor_NL.ravel()[self.cell_E], LOWEST)
         both_E = self.mass_E + anchor_E
         gap_E = self.mass_E * np.log(2.0 * self.mass_E) + shared_E - both_E * np.log(both_E)
-        total_NK = _LN_2 * anchor_NL.sum(axis=-1, keepdims=True) + self.by_row(gap_E)
+        total_NK = _LN_2 * np.add.reduce(anchor_NL, axis=-1, keepdims=True) + self.by_row(gap_E)
         return np.minimum(np.maximum(0.5 * total_NK, 0.0), _LN_2)
 
 
@@ -88,3 +90,22 @@ def entries_of(forward_NKL: Array, place_NKL: Index) -> Entries:
         mass_E=forward_NKL.ravel()[flat_E],
         place_E=place_NKL.ravel()[flat_E],
     )
+
+
+def arrays_of(posterior_B: Sequence[Posterior | None], labels: int) -> tuple[Array, Index, Mask]:
+    """B stated posteriors over the labels, each label's place in them, and which of them there are."""
+    cell: list[int] = []
+    mass: list[float] = []
+    place: list[int] = []
+    for row, posterior in enumerate(posterior_B):
+        if posterior is not None:
+            listed = len(posterior.mass_M) - posterior.mass_M.count(0.0)  # a mass too small for a float is none
+            cell += [row * labels + label for label in posterior.label_M[:listed]]
+            mass += posterior.mass_M[:listed]
+            place += range(listed)
+    cell_E = np.array(cell, dtype=np.int64)
+    shape = len(posterior_B), labels
+    forward_BL, place_BL = np.zeros(shape), np.full(shape, labels)
+    forward_BL.ravel()[cell_E] = mass
+    place_BL.ravel()[cell_E] = place
+    return forward_BL, place_BL, np.array([posterior is not None for posterior in posterior_B], dtype=np.bool_)

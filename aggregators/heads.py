@@ -15,15 +15,14 @@ _SAFE_TAU = 500.0
 
 def nearest_NK(panel: Panel) -> Mask:
     """The usable agents with the least D, within 1e-12. Every usable agent where there is no anchor."""
-    distance_NK = np.where(panel.usable_NK, panel.divergence_NK, np.inf)
-    return panel.usable_NK & (distance_NK <= distance_NK.min(axis=-1, keepdims=True) + TIE)
+    return panel.usable_NK & (panel.divergence_NK <= panel.nearest_N[:, None] + TIE)
 
 
 def nearest_top_N(panel: Panel) -> Index:
     """The top-1 label of the one nearest agent; -1 where several are equally near, or none is usable."""
     near_NK = nearest_NK(panel)
     agent_N = near_NK.argmax(axis=-1)
-    return np.where(near_NK.sum(axis=-1) == 1, panel.top_NK[np.arange(len(panel)), agent_N], -1)
+    return np.where(np.add.reduce(near_NK, axis=-1) == 1, panel.top_NK[np.arange(len(panel)), agent_N], -1)
 
 
 def weight_NK(panel: Panel, tau: float) -> Array:
@@ -36,7 +35,7 @@ def weight_NK(panel: Panel, tau: float) -> Array:
 def minjs(panel: Panel, _: Parameters) -> Array:
     """The posterior of the agent nearest to the anchor [N, L]; the mean of those equally near."""
     near_NK = nearest_NK(panel)
-    chosen_NL = panel.entries.pooled(near_NK / np.maximum(near_NK.sum(axis=-1, keepdims=True), 1))
+    chosen_NL = panel.entries.pooled(near_NK / np.maximum(np.add.reduce(near_NK, axis=-1, keepdims=True), 1))
     return _or_range(panel, chosen_NL)
 
 
@@ -60,7 +59,7 @@ def loglin(panel: Panel, parameters: Parameters) -> Array:
 
 def _or_range(panel: Panel, headed_NL: Array) -> Array:
     """What a head gives where there is an anchor, and MeanF where there is none [N, L]."""
-    if panel.anchored_N.all():
+    if np.count_nonzero(panel.anchored_N) == len(panel):
         return headed_NL
     return np.where(panel.anchored_N[:, None], headed_NL, panel.mean_forward_NL)
 

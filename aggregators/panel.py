@@ -5,7 +5,6 @@ One case is a batch of one; there is no other code path. Axes are those of `doma
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aggregators.ballots import Ballots, over_shortlist
-from aggregators.entries import Entries, entries_of
+from aggregators.entries import Entries, arrays_of, entries_of
+from domains.kept import kept
 from domains.posterior import Posterior
 from domains.simplex import Array, Index, Mask, freeze, log, normalise
 
@@ -82,12 +82,12 @@ class Panel:
             raise ValueError("two agents of a panel share a name")
         cases, agents, labels = len(self.seed_N), len(self.agents), len(self.labels)
         shapes = {"NKL": (cases, agents, labels), "NK": (cases, agents), "NL": (cases, labels), "N": (cases,)}
-        for name in _ARRAYS:
+        for name, axes in _AXES.items():
             array: NDArray[np.generic] = getattr(self, name)
-            expected = shapes[name.rpartition("_")[2]]
-            if array.shape != expected:
-                raise ValueError(f"{name} has shape {array.shape}, not {expected}")
-            object.__setattr__(self, name, freeze(array))
+            if array.shape != shapes[axes]:
+                raise ValueError(f"{name} has shape {array.shape}, not {shapes[axes]}")
+            if array.flags.writeable:
+                object.__setattr__(self, name, freeze(array))
         for judge, verdicts in self.verdicts.items():
             over_labels = {verdicts.posterior_NL.shape, verdicts.place_NL.shape}
             over_cases = {verdicts.usable_N.shape, verdicts.asked_N.shape}
@@ -109,9 +109,9 @@ class Panel:
             ValueError: an anchor does not sum to 1, or has no support on the case's shortlist.
         """
         support_NL = log_anchor_NL > -np.inf
-        anchored_N = np.any(support_NL, axis=-1) if anchored_N is None else anchored_N
-        lacking_N = self.shortlist_NL.any(axis=-1) & ~(support_NL & self.shortlist_NL).any(axis=-1)
-        if (anchored_N & lacking_N).any():
+        anchored_N = np.logical_or.reduce(support_NL, axis=-1) if anchored_N is None else anchored_N
+        lacking_N = anchored_N & ~np.logical_or.reduce(support_NL & self.shortlist_NL, axis=-1)
+        if np.count_nonzero(lacking_N) and (lacking_N & self.shortlist_NL.any(axis=-1)).any():
             raise ValueError("an anchor has no support on the shortlist")
         panel = replace(
             self,
@@ -119,7 +119,7 @@ class Panel:
             anchored_N=anchored_N,
             floored_N=np.zeros(len(self), dtype=np.int64) if floored_N is None else floored_N,
         )
-        if (np.abs(panel.anchor_NL.sum(axis=-1) - anchored_N) > 1e-9).any():
+        if np.count_nonzero(np.abs(np.add.reduce(panel.anchor_NL, axis=-1) - anchored_N) > 1e-9):
             raise ValueError("an anchor does not sum to 1")
         return panel
 
@@ -160,61 +160,68 @@ class Panel:
             raise LookupError(f"the panel has no verdicts of {judge}: it was not asked")
         return self.verdicts[judge]
 
-    @cached_property
+    @kept
     def anchor_NL(self) -> Array:
         """The anchor as probabilities; a row of zeros where there is none."""
         return freeze(np.exp(self.log_anchor_NL))
 
-    @cached_property
+    @kept
     def usable_N(self) -> Index:
         """The number of usable agents."""
-        return freeze(self.usable_NK.sum(axis=-1))
+        return freeze(np.add.reduce(self.usable_NK, axis=-1))
 
-    @cached_property
+    @kept
     def entries(self) -> Entries:
         """What the agents gave mass to, entry by entry."""
         return entries_of(self.forward_NKL, self.place_NKL)
 
-    @cached_property
+    @kept
     def pooled_NL(self) -> Array:
         """The range score Σ_i F_i."""
         return freeze(self.entries.pooled())
 
-    @cached_property
+    @kept
     def mean_forward_NL(self) -> Array:
         """MeanF: the mean over the usable agents; a row of zeros where there is none."""
         return freeze(self.pooled_NL / np.maximum(self.usable_N, 1)[:, None])
 
-    @cached_property
+    @kept
     def divergence_NK(self) -> Array:
         """D_i = JS(F_i, A) in nats (paper eq. 3); 0 where there is nothing to compare (`usable_NK`, `anchored_N`)."""
         divergence_NK = self.entries.divergence(self.anchor_NL, self.log_anchor_NL)
         return freeze(np.where(self.usable_NK & self.anchored_N[:, None], divergence_NK, 0.0))
 
-    @cached_property
+    @kept
+    def nearest_N(self) -> Array:
+        """The least D among the usable agents; 0 where there is none."""
+        distance_NK = np.where(self.usable_NK, self.divergence_NK, np.inf)
+        return freeze(np.where(self.usable_N > 0, np.minimum.reduce(distance_NK, axis=-1), 0.0))
+
+    @kept
     def top_NK(self) -> Index:
         """Each agent's top-1 label; -1 where it is not usable."""
         return freeze(self.entries.tops())
 
-    @cached_property
+    @kept
     def votes_NL(self) -> Index:
         """The number of agents whose top-1 a label is."""
         return freeze(self.entries.votes())
 
-    @cached_property
+    @kept
     def unanimous_N(self) -> Mask:
         """The cases in which all usable agents have the same top-1, and there is one."""
         return freeze((self.votes_NL.max(axis=-1) == self.usable_N) & (self.usable_N > 0))
 
-    @cached_property
+    @kept
     def ballots(self) -> Ballots:
         """The ballots over the shortlist, for the rules that count places."""
         return over_shortlist(self.entries, self.usable_N, self.shortlist_NL)
 
 
-_ARRAYS = (
-    "forward_NKL", "place_NKL", "usable_NK", "log_anchor_NL", "anchored_N", "shortlist_NL", "floored_N",
-)  # fmt: skip
+_AXES = {
+    "forward_NKL": "NKL", "place_NKL": "NKL", "usable_NK": "NK", "log_anchor_NL": "NL", "anchored_N": "N",
+    "shortlist_NL": "NL", "floored_N": "N",
+}  # fmt: skip
 
 
 class PreparedAnchor(NamedTuple):
@@ -258,7 +265,7 @@ def bare_panel(
         usable_NK=usable_NK,
         log_anchor_NL=np.full((cases, width), -np.inf),
         anchored_N=np.zeros(cases, dtype=np.bool_),
-        shortlist_NL=np.any(forward_NKL > 0, axis=1) if shortlist_NL is None else shortlist_NL,
+        shortlist_NL=np.logical_or.reduce(forward_NKL > 0, axis=1) if shortlist_NL is None else shortlist_NL,
         seed_N=tuple(seed_N),
         floored_N=np.zeros(cases, dtype=np.int64),
     )
@@ -274,7 +281,7 @@ def assemble(
     """A panel without an anchor from what the agents stated; None where an agent gave no usable answer."""
     shape = len(seed_N), len(agents), len(labels)
     flat = [posterior for posterior_K in posteriors_NK for posterior in posterior_K]
-    forward_BL, place_BL, usable_B = _arrays(flat, len(labels))
+    forward_BL, place_BL, usable_B = arrays_of(flat, len(labels))
     answers = forward_BL.reshape(shape), place_BL.reshape(shape), usable_B.reshape(shape[:2])
     return bare_panel(labels, agents, answers, seed_N, shortlist_NL)
 
@@ -285,16 +292,4 @@ def assemble_verdicts(
     """One judge's verdicts from what it stated about N cases; None where it gave no usable one. Unless it is said
     otherwise it was asked about each."""
     asked = [True] * len(posterior_N) if asked_N is None else asked_N
-    return Verdicts(*_arrays(posterior_N, labels), np.array(asked, dtype=np.bool_))
-
-
-def _arrays(posterior_B: Sequence[Posterior | None], labels: int) -> tuple[Array, Index, Mask]:
-    """B stated posteriors over the labels, each label's place in them, and which of them there are."""
-    stated = [(row, posterior) for row, posterior in enumerate(posterior_B) if posterior is not None]
-    cell_E = [row * labels + label for row, posterior in stated for label in posterior.label_M]
-    shape = len(posterior_B), labels
-    forward_BL, place_BL = np.zeros(shape), np.full(shape, labels)
-    forward_BL.ravel()[cell_E] = [mass for _, posterior in stated for mass in posterior.mass_M]
-    place_BL.ravel()[cell_E] = [place for _, posterior in stated for place in range(len(posterior.label_M))]
-    place_BL[forward_BL == 0] = labels  # a mass too small for a float is none; it was listed last
-    return forward_BL, place_BL, np.array([posterior is not None for posterior in posterior_B], dtype=np.bool_)
+    return Verdicts(*arrays_of(posterior_N, labels), np.array(asked, dtype=np.bool_))

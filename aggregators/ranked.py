@@ -1,17 +1,13 @@
-"""Ranked pairs (Tideman), over a whole batch at once."""
+"""Ranked pairs (Tideman): what all cases share at once, the locking of the few that need it case by case."""
+
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aggregators.ballots import Count, blocks
 from aggregators.panel import Panel
 from aggregators.parameters import Parameters
 from domains.simplex import Array, Index, Mask
-
-_STRIDE = 8
-"""Pairs locked between two looks at which cases are settled."""
-_WORD = 64
-"""Candidates whose reachability one integer holds."""
 
 
 def ranked_pairs(panel: Panel, _: Parameters) -> Array:
@@ -25,76 +21,83 @@ def ranked_pairs(panel: Panel, _: Parameters) -> Array:
     """
     ballots = panel.ballots
     margin_CCN = ballots.margin_CCN
-    beats_CCN = margin_CCN > 0
-    won_CN = beats_CCN.sum(axis=1, dtype=margin_CCN.dtype)
+    won_CN = np.add.reduce(margin_CCN > 0, axis=1, dtype=margin_CCN.dtype)
     winner_CN = won_CN == len(won_CN) - 1
-    open_R = (~winner_CN.any(axis=0)).nonzero()[0]
+    open_R = np.logical_not(np.logical_or.reduce(winner_CN, axis=0)).nonzero()[0]
     for block in blocks(len(open_R), len(won_CN) ** 2):
         row_B = open_R[block]
-        smith_CB = _smith(beats_CCN[:, :, row_B])
         score_CB = np.round(ballots.gather(panel.pooled_NL, row_B), 12)
-        winner_CN[:, row_B] = _unbeaten(margin_CCN[:, :, row_B], score_CB, smith_CB)
+        winner_CN[:, row_B] = _unbeaten(margin_CCN[:, :, row_B], score_CB)
     return ballots.share(winner_CN)
 
 
-def _smith(beats_CCB: Mask) -> Mask:
+def _smith(margin_CCB: Count) -> Mask:
     """The smallest sets of candidates who each beat every one outside [C, B]. All of them are on a ballot, and so beat
-    whatever is on none."""
-    won_CB = beats_CCB.sum(axis=1)
-    smith_CB = won_CB == won_CB.max(axis=0)  # whoever beats most is in it
-    while True:
-        wider_CB = smith_CB | (smith_CB[:, None] & ~beats_CCB).any(axis=0)
-        if (wider_CB == smith_CB).all():
-            return smith_CB
-        smith_CB = wider_CB
+    whatever is on none.
+
+    Those in the set have beaten more than those outside, so that it is the first k of them by wins minus defeats. Among
+    themselves these cancel, and all k beat all others if they come to k·(C − k).
+    """
+    beats_CCB = margin_CCB > 0
+    net_CB = beats_CCB.sum(axis=1) - beats_CCB.sum(axis=0)
+    falling_CB = -np.sort(-net_CB, axis=0)
+    size_C1 = np.arange(1, len(net_CB) + 1)[:, None]
+    last_B = (falling_CB.cumsum(axis=0) == size_C1 * (len(net_CB) - size_C1)).argmax(axis=0)
+    return net_CB >= falling_CB[last_B, np.arange(len(last_B))]
 
 
-def _unbeaten(margin_CCB: Count, score_CB: Array, among_CB: Mask) -> Mask:
-    """The candidates without a locked pair against them, among those given [C, B]."""
+def _unbeaten(margin_CCB: Count, score_CB: Array) -> Mask:
+    """The candidates of Smith's sets without a locked pair against them [C, B]."""
+    smith_CB = _smith(margin_CCB)
+    case_S, slot_S = smith_CB.T.nonzero()
+    size_B = np.bincount(case_S)
+    first_B = size_B.cumsum() - size_B
+    winner_P, loser_P, count_B = _in_order(margin_CCB, score_CB, smith_CB)
+    end_B = count_B.cumsum()
+    pairs = list(zip(winner_P.tolist(), loser_P.tolist(), strict=True))
+    bounds_B4 = np.stack([first_B, size_B, end_B - count_B, end_B], axis=1).tolist()
+    left_W = [first + left for first, size, start, end in bounds_B4 for left in _left(pairs[start:end], size)]
+    unbeaten_CB = np.zeros_like(smith_CB)
+    unbeaten_CB[slot_S[left_W], case_S[left_W]] = True
+    return unbeaten_CB
+
+
+def _left(pairs: list[tuple[int, int]], size: int) -> set[int]:
+    """The members 0 … size-1 without a pair against them once pairs were locked in turn, but those that close a cycle.
+
+    Who reaches whom by locked pairs is one integer: bit a·size + b, a reaches b, as everyone reaches itself. Whoever
+    reaches the winner (a column of it) reaches from now on whom the loser reaches (a row).
+    """
+    row, column = (1 << size) - 1, _every(size, size)
+    reaches, left = _every(size + 1, size), set(range(size))
+    for winner, loser in pairs:
+        reached = reaches >> loser * size & row
+        if not reached >> winner & 1:
+            reaches |= (reaches >> winner & column) * reached
+            left.discard(loser)
+            if len(left) == 1:  # it wins
+                break
+    return left
+
+
+@lru_cache(maxsize=64)
+def _every(step: int, count: int) -> int:
+    """The bits 0, step, 2·step, …, so many of them."""
+    return ((1 << step * count) - 1) // ((1 << step) - 1)
+
+
+def _in_order(margin_CCB: Count, score_CB: Array, smith_CB: Mask) -> tuple[Index, Index, Index]:
+    """The pairs of positive margin in the order of locking, case by case, as members of the case's set: winner_P,
+    loser_P, and how many of them are each case's [B]."""
     width, cases = score_CB.shape
-    winner_TB, loser_TB, exists_TB = _in_order(margin_CCB, score_CB, among_CB)
-    unbeaten_BC = among_CB.T.copy()
-    open_R = np.arange(cases)
-    reaches_RCW = np.broadcast_to(_own_bits(width), (cases, width, -(-width // _WORD))).copy()
-    for first in range(0, len(exists_TB), _STRIDE):
-        undecided_R = exists_TB[first, open_R] & (unbeaten_BC[open_R].sum(axis=-1) > 1)  # one unbeaten: it wins
-        open_R, reaches_RCW = open_R[undecided_R], reaches_RCW[undecided_R]
-        for pair in range(first, min(first + _STRIDE, len(exists_TB))):
-            loser_R = loser_TB[pair, open_R]
-            locks_R = _lock(reaches_RCW, winner_TB[pair, open_R], loser_R, exists_TB[pair, open_R])
-            unbeaten_BC[open_R, loser_R] &= ~locks_R
-    return unbeaten_BC.T
-
-
-def _own_bits(width: int) -> NDArray[np.uint64]:
-    """Each candidate reaches itself: bit c of row c [C, W]."""
-    bit_CW = np.zeros((width, -(-width // _WORD)), dtype=np.uint64)
-    slot_C = np.arange(width)
-    bit_CW[slot_C, slot_C // _WORD] = np.uint64(1) << (slot_C % _WORD).astype(np.uint64)
-    return bit_CW
-
-
-def _lock(reaches_RCW: NDArray[np.uint64], winner_R: Index, loser_R: Index, exists_R: Mask) -> Mask:
-    """Locks one pair of each case, in place, unless it closes a cycle; which were locked [R]."""
-    row_R = np.arange(len(winner_R))
-    word_RC = reaches_RCW[row_R, :, winner_R // _WORD]
-    joined_RC = (word_RC >> (winner_R % _WORD).astype(np.uint64)[:, None]) & np.uint64(1)  # who reaches the winner
-    locks_R = exists_R & (joined_RC[row_R, loser_R] == 0)
-    reaches_RCW |= (joined_RC * locks_R[:, None])[:, :, None] * reaches_RCW[row_R, loser_R][:, None, :]
-    return locks_R
-
-
-def _in_order(margin_CCB: Count, score_CB: Array, among_CB: Mask) -> tuple[Index, Index, Mask]:
-    """The pairs of positive margin in the order of locking, T at most: winner_TB, loser_TB, exists_TB."""
-    cases = score_CB.shape[1]
     rank_CB = (score_CB[None, :] > score_CB[:, None]).sum(axis=1)  # 0 the highest score; equal ones alike
-    winner_P, loser_P, case_P = np.nonzero((margin_CCB > 0) & among_CB[:, None] & among_CB[None, :])
+    member_CB = smith_CB.cumsum(axis=0) - 1
+    smith_BC = smith_CB.T
+    exists_BCC = (margin_CCB.transpose(2, 0, 1) > 0) & smith_BC[:, :, None] & smith_BC[:, None, :]
+    case_P, winner_P, loser_P = exists_BCC.nonzero()
     margin_P = margin_CCB[winner_P, loser_P, case_P].astype(np.int64)
-    order_P = np.lexsort((-rank_CB[loser_P, case_P], rank_CB[winner_P, case_P], -margin_P, case_P))  # stable
-    count_B = np.bincount(case_P, minlength=cases)
-    place_P = np.arange(len(case_P)) - np.repeat(count_B.cumsum() - count_B, count_B)
-    winner_TB = np.zeros((int(count_B.max(initial=0)), cases), dtype=np.int64)
-    loser_TB = np.zeros_like(winner_TB)
-    at = place_P, case_P[order_P]
-    winner_TB[at], loser_TB[at] = winner_P[order_P], loser_P[order_P]
-    return winner_TB, loser_TB, np.arange(len(winner_TB))[:, None] < count_B
+    key_P = case_P * (margin_P.max(initial=0) + 1) - margin_P
+    key_P = (key_P * width + rank_CB[winner_P, case_P]) * width - rank_CB[loser_P, case_P]
+    order_P = key_P.argsort(kind="stable")
+    winner_P, loser_P = member_CB[winner_P, case_P], member_CB[loser_P, case_P]
+    return winner_P[order_P], loser_P[order_P], np.bincount(case_P, minlength=cases)

@@ -14,9 +14,10 @@ from anchor.network import Histograms, Reverse, replay, reverse
 from anchor.ordinal import DEFAULT_MAPS, Maps
 from domains.case import KINDS, Kind
 from domains.errors import NotFound
-from domains.simplex import Array, Mask, freeze, log, normalise
+from domains.simplex import Array, Mask, log, normalise
 
 Partiality = Literal["", "likelihood_only", "prior_only"]
+_UNDIVIDED: tuple[Partiality, ...] = ("",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,20 +34,19 @@ class Sources:
     histograms: Histograms | None = None
     generic_NL: Array | None = None
     generic_N: Mask | None = None
-    _kept: dict[Maps, Reverse] = field(default_factory=dict, init=False, repr=False)
+    _kept: list[tuple[Maps, Reverse]] = field(default_factory=list, init=False, repr=False)
 
     def replayed(self, maps: Maps) -> Reverse | None:
         """The network under these maps; None where nobody was asked for ranks. The last one is kept: R and its two
         factors are one replay."""
         if self.histograms is None:
             return None
-        kept = self._kept.get(maps)
-        if kept is None:
-            made = reverse(replay(self.histograms, maps), self.shortlist_NL, maps.temperature)
-            kept = Reverse(*map(freeze, made))
-            self._kept.clear()
-            self._kept[maps] = kept
-        return kept
+        for known, kept in self._kept:
+            if known is maps or known == maps:
+                return kept
+        made = reverse(replay(self.histograms, maps), self.shortlist_NL, maps.temperature)
+        self._kept[:] = [(maps, made)]
+        return made
 
 
 class Anchored(NamedTuple):
@@ -83,10 +83,8 @@ def reverse_anchor(sources: Sources, maps: Maps = DEFAULT_MAPS) -> Anchored:
     replayed = sources.replayed(maps)
     if replayed is None:
         return _nothing(sources)
-    partial_N = tuple(
-        _partiality(bool(anchored), bool(likelihood), bool(prior))
-        for anchored, likelihood, prior in zip(replayed.reverse_N, replayed.likelihood_N, replayed.prior_N, strict=True)
-    )
+    exists_N = replayed.reverse_N.tolist(), replayed.likelihood_N.tolist(), replayed.prior_N.tolist()
+    partial_N = tuple(map(_partiality, *exists_N))
     return Anchored(replayed.log_reverse_NL, replayed.reverse_N, partial_N)
 
 
@@ -114,7 +112,7 @@ def _generic_forward(sources: Sources) -> Anchored:
 
 
 def _whole(log_anchor_NL: Array, anchored_N: Mask) -> Anchored:
-    return Anchored(log_anchor_NL, anchored_N, tuple[Partiality, ...]("" for _ in anchored_N))
+    return Anchored(log_anchor_NL, anchored_N, _UNDIVIDED * len(anchored_N))
 
 
 def _nothing(sources: Sources) -> Anchored:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anchor.ordinal import RANKS, Maps
-from domains.simplex import Array, Index, Mask, log_normalise
+from domains.simplex import Array, Index, Mask, freeze, log_normalise
 
 RankArray = NDArray[np.int8]
 MISSING = -1
@@ -31,8 +31,10 @@ class Step(IntEnum):
     ANSWERED = 2
 
 
-_FAILED, _ANSWERED = Step.FAILED.value, Step.ANSWERED.value
+_FAILED, _NOT_NEEDED, _ANSWERED = (step.value for step in Step)
 """Plain numbers: numpy needs longer to read a member of an enumeration than to compare a batch with it."""
+_BINS = RANKS + 1
+"""Counted for a label: first the pairs that nobody rated, then the ranks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,42 +97,38 @@ def count_ranks(cases: Sequence[CaseRanks], labels: int) -> Histograms:
         ValueError: a rank outside -1…6, or arrays of one case whose shapes do not fit together.
     """
     counts_3NL7 = np.zeros((3, len(cases), labels, RANKS))
-    step_2N = np.empty((2, len(cases)), dtype=np.int8)
+    step_N2 = [(_step(case.evidence_JM), _step(case.context_JM)) for case in cases]
     for n, case in enumerate(cases):
-        step_2N[:, n] = _step(case.evidence_JM), _step(case.context_JM)
+        base_M = case.label_M * _BINS - MISSING
         if case.evidence_JM is not None:
             if case.evidence_JM.shape[-2] != len(case.present_J):
                 raise ValueError("present_J must say of every evidence finding whether it is present")
-            absent_J = np.logical_not(case.present_J).astype(np.int64)
-            counts_3NL7[:2, n] = _count(case.evidence_JM, case.label_M, labels, absent_J)
+            half_J1 = np.where(case.present_J, 0, labels * _BINS)[:, None]
+            counts_3NL7[:2, n] = _count(case.evidence_JM, base_M + half_J1, 2, labels)
         if case.context_JM is not None:
-            counts_3NL7[2, n] = _count(case.context_JM, case.label_M, labels)[0]
-    return Histograms(*counts_3NL7, *step_2N)
+            counts_3NL7[2:, n] = _count(case.context_JM, base_M, 1, labels)
+    return Histograms(*counts_3NL7, *np.array(step_N2, dtype=np.int8).reshape(-1, 2).T)
 
 
-def _step(rank_JM: RankArray | None) -> Step:
+def _step(rank_JM: RankArray | None) -> int:
     if rank_JM is None:
-        return Step.FAILED
-    return Step.ANSWERED if rank_JM.shape[-2] else Step.NOT_NEEDED
+        return _FAILED
+    return _ANSWERED if rank_JM.shape[-2] else _NOT_NEEDED
 
 
-def _count(rank_JM: RankArray, label_M: Index, labels: int, half_J: Index | None = None) -> Array:
-    """How often each label has each rank among the findings of either half (0 or 1) [2, L, 7]; a pair that was rated S
-    times counts 1/S for each."""
-    if rank_JM.ndim not in (2, 3) or rank_JM.shape[-1] != len(label_M):
+def _count(rank_JM: RankArray, base_JM: Index, kinds: int, labels: int) -> NDArray[np.number]:
+    """How often each label has each rank, by the kind of finding [kinds, L, 7]; a pair that was rated S times counts
+    1/S for each. `base_JM` is where a pair's rank 0 is counted, one row for all findings or one for each."""
+    if rank_JM.ndim not in (2, 3) or rank_JM.shape[-1] != base_JM.shape[-1]:
         raise ValueError("ranks must have one row a finding and one column a label")
-    if rank_JM.size and not (rank_JM.min() >= MISSING and rank_JM.max() < RANKS):
+    if np.count_nonzero((rank_JM >= MISSING) & (rank_JM < RANKS)) < rank_JM.size:
         raise ValueError("a rank is 0 to 6, or -1 where it is missing")
-    cell_JM = label_M * RANKS + rank_JM
-    if half_J is not None:
-        cell_JM += (labels * RANKS * half_J)[:, None]
-    rated_JM = rank_JM != MISSING
     weight = None
-    if rank_JM.ndim == 3:
-        share_JM = 1.0 / np.maximum(rated_JM.sum(axis=0), 1)
-        weight = np.broadcast_to(share_JM, rank_JM.shape)[rated_JM]
-    counts = np.bincount(cell_JM[rated_JM], weight, minlength=2 * labels * RANKS)
-    return counts.reshape(2, labels, RANKS).astype(np.float64)
+    if rank_JM.ndim == 3 and len(rank_JM) > 1:
+        rated_JM = rank_JM != MISSING
+        weight = (rated_JM / np.maximum(np.add.reduce(rated_JM, axis=0), 1)).ravel()
+    count = np.bincount((base_JM + rank_JM).ravel(), weight, minlength=kinds * labels * _BINS)
+    return count.reshape(kinds, labels, _BINS)[:, :, 1:]
 
 
 def replay(histograms: Histograms, maps: Maps) -> Factors:
@@ -155,7 +153,8 @@ def _dot(counts_NL7: Array, weight_7: Array) -> Array:
     Not `@`: BLAS may round a row by where it stands, and then a case would not agree with itself in a batch, nor
     would labels of equal ranks tie.
     """
-    return np.asarray((counts_NL7 * weight_7).sum(axis=-1))
+    dot_NL: Array = np.add.reduce(counts_NL7 * weight_7, axis=-1)
+    return dot_NL
 
 
 def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> Reverse:
@@ -164,14 +163,20 @@ def reverse(factors: Factors, shortlist_NL: Mask, temperature: float = 1.0) -> R
     Where one step failed R is the factor that is left. Where the only step that was needed failed, or both did, or
     the shortlist is empty, there is no R. T acts on R alone.
     """
-    shortlisted_N = shortlist_NL.any(axis=-1)
-    likelihood_N = shortlisted_N & (factors.evidence_N != _FAILED)
-    prior_N = shortlisted_N & (factors.context_N != _FAILED)
-    asked_and_answered_N = np.maximum(factors.evidence_N, factors.context_N) == _ANSWERED
-    reverse_N = (likelihood_N & prior_N) | (shortlisted_N & asked_and_answered_N)
-    log_joint_NL = np.where(likelihood_N[:, None], factors.log_likelihood_NL, 0.0)
-    log_joint_NL += np.where(prior_N[:, None], factors.log_activation_NL, 0.0)
-    exists_3N = np.array([reverse_N, likelihood_N, prior_N])
+    shortlisted_N = np.logical_or.reduce(shortlist_NL, axis=-1)
+    exists_3N = _EXISTS_3SS[:, factors.evidence_N, factors.context_N] & shortlisted_N
+    log_joint_NL = np.where(exists_3N[1, :, None], factors.log_likelihood_NL, 0.0)
+    log_joint_NL += np.where(exists_3N[2, :, None], factors.log_activation_NL, 0.0)
     log_weight_3NL = np.array([log_joint_NL / temperature, factors.log_likelihood_NL, factors.log_activation_NL])
     log_3NL = log_normalise(np.where(shortlist_NL & exists_3N[..., None], log_weight_3NL, -np.inf))
-    return Reverse(*log_3NL, *exists_3N)
+    return Reverse(*freeze(log_3NL), *freeze(exists_3N))
+
+
+_EXISTS_3SS: Mask = np.array(
+    [
+        [[False, False, True], [False, True, True], [True, True, True]],
+        [[False, False, False], [True, True, True], [True, True, True]],
+        [[False, True, True], [False, True, True], [False, True, True]],
+    ]
+)
+"""Whether there is an R, an R_lik and an R_prior, by the evidence's `Step` (rows) and the context's (columns)."""

@@ -26,7 +26,7 @@ LOWEST = float(np.finfo(np.float64).min)
 
 def normalise(weight: Array) -> Array:
     """Scale non-negative weights to sum to 1 over the last axis; an all-zero row stays zero. Shape kept."""
-    total = weight.sum(axis=-1, keepdims=True)
+    total = np.add.reduce(weight, axis=-1, keepdims=True)
     return weight / np.where(total > 0, total, 1.0)
 
 
@@ -37,8 +37,8 @@ def log(probability: Array) -> Array:
 
 def log_normalise(logit: Array) -> Array:
     """Log-probabilities from unnormalised ones over the last axis; an all -inf row stays -inf. Shape kept."""
-    shifted = logit - logit.max(axis=-1, keepdims=True, initial=LOWEST)
-    total = np.exp(shifted).sum(axis=-1, keepdims=True)
+    shifted = logit - np.maximum.reduce(logit, axis=-1, keepdims=True, initial=LOWEST)
+    total = np.add.reduce(np.exp(shifted), axis=-1, keepdims=True)
     return shifted - np.log(np.maximum(total, 1.0))  # the greatest alone is 1; below that only a row of -inf
 
 
