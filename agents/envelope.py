@@ -10,6 +10,9 @@ import orjson
 from agents.failure import Failure, broken_envelope, refused_request, status_of
 from agents.replies import Usage
 
+MOST_TOKENS = 10**12
+"""What a server says beyond this is no count; sums over a run stay within 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -90,7 +93,9 @@ def _usage(content: Mapping[str, Any]) -> Usage:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
 
 
 def _text(value: object) -> str:

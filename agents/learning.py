@@ -1,6 +1,5 @@
 """What a server turns out to understand, learned from its refusals and remembered for every later call."""
 
-from dataclasses import replace
 from typing import Any
 
 from agents.call import Call
@@ -34,23 +33,23 @@ class Learned:
             names = ", ".join(sorted(dropped & SAMPLING))
             raise AskFailed("sampling_refused", f"the model does not accept {names} as asked for")
         if dialect != call.dialect:
-            self._remember(replace(self.dialect, limit_name=dialect.limit_name))
+            self._remember(self.dialect._replace(limit_name=dialect.limit_name))
             return dialect
         if self._settings.structured != "auto" or call.dialect.structured == "prompt":
             return None
         if names_format(failure):
-            self._remember(replace(self.dialect, structured=call.dialect.lower().structured))
+            self._remember(self.dialect._replace(structured=call.dialect.lower().structured))
             self.settled = False
             return call.dialect.lower()
         if may_mean_format(failure) and not self.settled:
             call.guessed = call.dialect.lower()
-            return replace(call.dialect, structured="prompt")
+            return call.dialect._replace(structured="prompt")
         return None
 
     def worked(self, call: Call[Any]) -> None:
         """Remember the dialect in which a reply came. After a guess, only that the mode before it was refused: the
         one between was not tried, and the next call tries it."""
-        found = call.dialect if call.guessed is None else replace(call.dialect, structured=call.guessed.structured)
+        found = call.dialect if call.guessed is None else call.dialect._replace(structured=call.guessed.structured)
         self._remember(found)
         self.settled = self.settled or self.dialect.structured == call.dialect.structured
 

@@ -17,7 +17,7 @@ from typing import Any
 from domains.case import KINDS, Case, Domain, Exemplar
 from domains.errors import BadInput, Fault
 from domains.posterior import PARSER, Posterior, read_posterior
-from domains.prompts import load_prompt, text_digest
+from domains.prompts import Form, load_prompt, text_digest
 from domains.question import FORWARD_SAMPLING, Message, Question
 from domains.rendering import render_case, render_findings, render_labels
 from domains.structured import closed, listed_posterior
@@ -58,6 +58,7 @@ class Persona:
     no_exemplars: str = "(No worked examples are at hand.)"
 
 
+@lru_cache(maxsize=128)
 def read_persona(name: str, text: str) -> Persona:
     """A persona from its file's text; without front matter its title is its name and it wants no worked examples.
 
@@ -172,12 +173,13 @@ def forward_question(domain: Domain, case: Case, persona: Persona) -> Question[P
     if nearest:
         shown = _render_exemplars(domain, nearest)
         versions["exemplars"] = text_digest(shown)
+    nouns = _nouns(domain)
     user = _FORWARD.user_message(
-        **_nouns(domain),
+        **nouns,
         top_k=str(domain.top_k),
         case=render_case(domain, case),
         persona_title=persona.title,
-        persona=_instructions(domain, persona.text, shown),
+        persona=_instructions(persona.text).filled({**nouns, "exemplars": shown}),
     )
     return Question(
         name=persona.name,
@@ -201,9 +203,9 @@ def _system_message(domain: Domain) -> Message:
     )
 
 
-@lru_cache(maxsize=256)
-def _instructions(domain: Domain, text: str, exemplars: str) -> str:
-    return Template(text).substitute(_nouns(domain), exemplars=exemplars)
+@lru_cache(maxsize=64)
+def _instructions(text: str) -> Form:
+    return Form(text)
 
 
 def _nouns(domain: Domain) -> dict[str, str]:
@@ -230,19 +232,21 @@ def nearest_exemplars(domain: Domain, case: Case, count: int) -> tuple[Exemplar,
     if count == 0:
         return ()
     stated = case.stated
-    others = [(exemplar, exemplar.case.stated) for exemplar in domain.exemplars]
-    ranked = sorted(
-        ((exemplar, len(stated & other) / len(stated | other)) for exemplar, other in others if other != stated),
-        key=lambda pair: -pair[1],
-    )
-    return tuple(exemplar for exemplar, _ in reversed(ranked[:count]))
+    others = [exemplar for exemplar in domain.exemplars if exemplar.case.stated != stated]
+    likeness = [
+        (both := len(stated & other.case.stated)) / (len(stated) + len(other.case.stated) - both) for other in others
+    ]
+    nearest = sorted(range(len(others)), key=likeness.__getitem__, reverse=True)[:count]
+    return tuple([others[place] for place in reversed(nearest)])
 
 
 def _render_exemplars(domain: Domain, exemplars: tuple[Exemplar, ...]) -> str:
     return "\n\n".join(
-        f"## Worked example {place} of {len(exemplars)}\n\n"
-        f"{render_findings(exemplar.case)}\n\n"
-        f"Reasoning: {exemplar.reasoning}\n\n"
-        f"True {domain.label_noun}: {exemplar.case.gold}"
-        for place, exemplar in enumerate(exemplars, start=1)
+        [
+            f"## Worked example {place} of {len(exemplars)}\n\n"
+            f"{render_findings(exemplar.case)}\n\n"
+            f"Reasoning: {exemplar.reasoning}\n\n"
+            f"True {domain.label_noun}: {exemplar.case.gold}"
+            for place, exemplar in enumerate(exemplars, start=1)
+        ]
     )

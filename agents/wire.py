@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import orjson
 
@@ -23,11 +22,11 @@ DROPPABLE = SAMPLING | {"seed"}
 
 UNSPECIFIC = frozenset({"", "invalid_request_error", "unsupported_parameter", "unsupported_value"})
 """Error codes that do not say what is wrong with a request."""
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _NAMES_FORMAT = re.compile(r"response_format|json_schema|json_object|structured[ _]output|guided|grammar")
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """What a server was found to understand: the structured mode, the name of the output limit, and the sampling
     parameters that it does not accept."""
 
@@ -53,11 +52,11 @@ class Dialect:
     def lower(self) -> "Dialect":
         """The next less binding structured mode; the least binding stays."""
         rung = min(LADDER.index(self.structured) + 1, len(LADDER) - 1)
-        return replace(self, structured=LADDER[rung])
+        return self._replace(structured=LADDER[rung])
 
     def rungs(self) -> tuple["Dialect", ...]:
         """This dialect and those with a less binding structured mode, in order."""
-        return tuple(replace(self, structured=mode) for mode in LADDER[LADDER.index(self.structured) :])
+        return tuple(self._replace(structured=mode) for mode in LADDER[LADDER.index(self.structured) :])
 
 
 _FIRST: Mapping[Structured, Dialect] = {mode: Dialect(mode) for mode in LADDER}
@@ -95,7 +94,7 @@ def _response_format(question: Question[Any], structured: Structured) -> dict[st
         return None
     if structured == "json_object":
         return {"type": "json_object"}
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", question.name)[:64] or "answer"
+    name = _NOT_IN_A_NAME.sub("_", question.name)[:64] or "answer"
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": question.schema}}
 
 
@@ -156,5 +155,5 @@ def without_refused(dialect: Dialect, failure: Failure) -> Dialect:
     if failure.status not in (400, 422):
         return dialect
     if "max_completion_tokens" in failure.complaint and dialect.limit_name == "max_tokens":
-        return replace(dialect, limit_name="max_completion_tokens")
-    return replace(dialect, dropped=dialect.dropped | {name for name in DROPPABLE if failure.names(name)})
+        return dialect._replace(limit_name="max_completion_tokens")
+    return dialect._replace(dropped=dialect.dropped | {name for name in DROPPABLE if failure.names(name)})

@@ -12,7 +12,7 @@ from domains.case import Domain
 from domains.errors import Unreadable
 from domains.posterior import PARSER as POSTERIOR_PARSER
 from domains.posterior import Posterior, find_posterior
-from domains.reading import Pairs, member
+from domains.reading import Pairs, member, whole_characters
 
 PARSER = f"{POSTERIOR_PARSER}+verdict-1"
 """Version of the reading below; part of every stored reply's key."""
@@ -138,4 +138,4 @@ def _marks(stated: object, label_H: tuple[int, ...], domain: Domain) -> tuple[Ma
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:LONGEST_NOTE]
+    return whole_characters(" ".join(text.split())[:LONGEST_NOTE])

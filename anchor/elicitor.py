@@ -5,7 +5,7 @@ Both show the candidates, the findings' texts and nothing else: not which findin
 Temperature 0; repeats differ by the order of the candidates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,10 @@ def rank_question(
         raise ValueError("candidates must be distinct label indices in rising order")
     shape = (len(findings), len(candidates))
     wanted_JM = np.ones(shape, dtype=np.bool_) if wanted_JM is None else wanted_JM
-    if wanted_JM.shape != shape or not wanted_JM.any():
+    wanted = np.count_nonzero(wanted_JM)
+    if wanted_JM.shape != shape or not wanted:
         raise ValueError("wanted_JM must ask for at least one pair of the findings and candidates")
+    everything = wanted == wanted_JM.size
     column_M = shuffled(range(len(candidates)), f"{seed}:{sample}" if sample else seed)
     sheet = Sheet(
         findings=Ids("F", [finding.text for finding in findings]),
@@ -54,6 +56,7 @@ def rank_question(
         column_M=column_M,
         wanted_JM=wanted_JM,
     )
+    asked = (sheet.findings.ids, sheet.candidates.ids) if everything else _asked_ids(sheet)
     prompt = PROMPTS[step]
     return Question(
         name=step,
@@ -64,11 +67,11 @@ def rank_question(
                 label_noun=domain.label_noun,
                 candidates=sheet.candidates.lines(),
                 findings=sheet.findings.lines(),
-                wanted=_wanted_lines(sheet),
+                wanted="Every finding for every candidate." if everything else _wanted_lines(sheet),
             ),
         ),
         sampling=Sampling(BACKWARD_SAMPLING.temperature, BACKWARD_SAMPLING.top_p, sample),
-        schema=_schema(sheet),
+        schema=_schema(*asked),
         parse=sheet.read,
         versions={"prompt": prompt.digest, "parser": PARSER, "labels": domain.digest},
     )
@@ -83,25 +86,30 @@ def _system_message(step: Kind, domain: Domain) -> Message:
 
 
 def _wanted_lines(sheet: Sheet) -> str:
-    if sheet.wanted_JM.all():
-        return "Every finding for every candidate."
     rows = zip(sheet.findings.ids, map(sheet.wanted_candidates, range(len(sheet.findings.ids))), strict=True)
     return "\n".join(f"- {finding}: {', '.join(candidates)}" for finding, candidates in rows if candidates)
 
 
-def _schema(sheet: Sheet) -> dict[str, Any]:
-    """The reply's JSON schema, from counts alone: no text of a caller becomes part of it.
+def _asked_ids(sheet: Sheet) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The findings and the candidates with any pair wanted."""
+    asked_J, asked_M = np.any(sheet.wanted_JM, axis=1), np.any(sheet.wanted_JM, axis=0)
+    shown = zip(sheet.candidates.ids, sheet.column_M, strict=True)
+    return (
+        tuple(key for key, asked in zip(sheet.findings.ids, asked_J, strict=True) if asked),
+        tuple(key for key, column in shown if asked_M[column]),
+    )
+
+
+@lru_cache(maxsize=64)
+def _schema(findings: tuple[str, ...], candidates: tuple[str, ...]) -> Mapping[str, Any]:
+    """The reply's JSON schema, from ids alone: no text of a caller becomes part of it.
 
     Every finding asked about has the same candidates, those with any pair wanted, so that its size grows with the
     findings plus the candidates and not with the pairs; a rank that was not wanted is not read.
     """
-    asked_J, asked_M = np.any(sheet.wanted_JM, axis=1), np.any(sheet.wanted_JM, axis=0)
-    findings = [key for key, asked in zip(sheet.findings.ids, asked_J, strict=True) if asked]
-    shown = zip(sheet.candidates.ids, sheet.column_M, strict=True)
-    candidates = [key for key, column in shown if asked_M[column]]
     rank = {"type": "integer", "enum": list(range(RANKS))}
     ranks = _closed(dict.fromkeys(candidates, rank))
-    entry = _closed({"finding": {"type": "string", "enum": findings}, "ranks": ranks})
+    entry = _closed({"finding": {"type": "string", "enum": list(findings)}, "ranks": ranks})
     return _closed({"ratings": {"type": "array", "items": entry}})
 
 

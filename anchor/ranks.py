@@ -5,9 +5,9 @@ them: `{"ratings": {"F1": {"C1": 3}}}`, ranks beside the finding (`{"finding": "
 the order of all candidates, names in place of ids, and each of these without the outer object.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from anchor.network import MISSING, RankArray
 from anchor.ordinal import RANKS
 from domains.case import fold
 from domains.errors import Unreadable
-from domains.reading import Found, Names, Pairs, find_answer, has_member, member, number, only_member
+from domains.reading import Found, Names, Pairs, find_answer, members, number, only_member
 from domains.simplex import Mask, freeze
 
 PARSER = "ranks-1"
@@ -55,9 +55,8 @@ class Ids:
     """What `F1` or `C1` stand for. A reply may also write the name itself, or `C1: name`."""
 
     def __init__(self, letter: str, names: Sequence[str]) -> None:
-        self.ids = tuple(f"{letter}{place}" for place in range(1, len(names) + 1))
-        self.names = tuple(" ".join(name.split()) for name in names)
-        self.exact = {key: place for place, key in enumerate(self.ids)}
+        self.ids, self.exact = _numbered(letter, len(names))
+        self.names = tuple([" ".join(name.split()) for name in names])
 
     @cached_property
     def _folded(self) -> dict[str, int]:
@@ -76,7 +75,7 @@ class Ids:
 
     def lines(self) -> str:
         """`- C1: name`, one a line."""
-        return "\n".join(f"- {key}: {name}" for key, name in zip(self.ids, self.names, strict=True))
+        return "\n".join([f"- {key}: {name}" for key, name in zip(self.ids, self.names, strict=True)])
 
     def place(self, written: str) -> int | None:
         """The one that an id or name in a reply stands for, an id before a name; none if it could be two."""
@@ -86,6 +85,13 @@ class Ids:
         exact, folded = self._spellings
         name = " ".join(written.split())
         return exact[name] if name in exact else folded.get(key)
+
+
+@lru_cache(maxsize=64)
+def _numbered(letter: str, count: int) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """So many ids, and the place of each."""
+    ids = tuple(f"{letter}{place}" for place in range(1, count + 1))
+    return ids, {key: place for place, key in enumerate(ids)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +108,11 @@ class Sheet:
         return [
             key for key, column in zip(self.candidates.ids, self.column_M, strict=True) if self.wanted_JM[row, column]
         ]
+
+    def column(self, written: str) -> int | None:
+        """The column of the candidate that an id or name in a reply stands for."""
+        place = self.candidates.place(written)
+        return None if place is None else self.column_M[place]
 
     def read(self, text: str) -> Ranks:
         """The ranks that a reply states for the pairs wanted.
@@ -123,15 +134,17 @@ class _Reader:
     """The reading of one reply."""
 
     def __init__(self, sheet: Sheet) -> None:
-        self._column_M = sheet.column_M
+        columns = dict(zip(sheet.candidates.ids, sheet.column_M, strict=True))
+        self._shown = sheet.candidates.ids
         self._wanted_JM = sheet.wanted_JM
-        self._findings = Names(sheet.findings.place, sheet.findings.names, sheet.findings.exact)
-        self._candidates = Names(sheet.candidates.place, sheet.candidates.names, sheet.candidates.exact)
+        self._rows = Names(sheet.findings.place, sheet.findings.names, sheet.findings.exact)
+        self._columns = Names(sheet.column, sheet.candidates.names, columns)
 
     def stated(self, found: Found) -> list[list[int]] | None:
         """What one JSON value states of each pair [J, M], or None if it is no table of ratings."""
-        if isinstance(found.value, Pairs) and has_member(found.value, "ratings"):
-            return self._cells(member(found.value, "ratings"))
+        ratings = members(found.value, "ratings")
+        if ratings:
+            return self._cells(ratings[-1])
         # Without the outer object it must name every finding: it may be one of several values that belong together.
         if not isinstance(found.value, list) or not found.value:
             return None
@@ -143,41 +156,53 @@ class _Reader:
         findings, candidates = self._wanted_JM.shape
         cells = [[_NOT_STATED] * candidates for _ in range(findings)]
         for finding, ranks in _entries(ratings):
-            row = self._findings[finding]
-            if row is None:
-                continue
-            stated = cells[row]
-            for column, rank in self._ranks(ranks):
-                stated[column] = rank if stated[column] in (_NOT_STATED, rank) else MISSING
+            row = self._rows[finding]
+            if row is not None:
+                self._enter(ranks, cells[row])
         return cells
 
-    def _ranks(self, ranks: object) -> list[tuple[int, int]]:
-        """The columns that one finding's ranks state, and the ranks."""
+    def _enter(self, ranks: object, cell_M: list[int]) -> None:
+        """Enter the ranks that are stated of one finding."""
+        stated: Iterable[tuple[str, Any]] = ()
         if isinstance(ranks, Pairs):
-            places = [(self._candidates[candidate], stated) for candidate, stated in ranks]
-            return [(self._column_M[place], _rank(stated)) for place, stated in places if place is not None]
-        if isinstance(ranks, list) and len(ranks) == len(self._column_M):
-            return list(zip(self._column_M, map(_rank, ranks), strict=True))
-        return []
+            stated = ranks
+        elif isinstance(ranks, list) and len(ranks) == len(self._shown):
+            stated = zip(self._shown, ranks, strict=True)
+        for candidate, rank in stated:
+            column = self._columns[candidate]
+            if column is None:
+                continue
+            if type(rank) is not int:
+                rank = _rank(rank)
+            elif not 0 <= rank < RANKS:
+                rank = MISSING
+            known = cell_M[column]
+            if known == _NOT_STATED:
+                cell_M[column] = rank
+            elif known != rank:
+                cell_M[column] = MISSING
 
 
-def _entries(ratings: object) -> Iterator[tuple[str, object]]:
+def _entries(ratings: object) -> list[tuple[str, object]]:
     """(finding as written, its ranks) pairs."""
-    items = [ratings] if isinstance(ratings, Pairs) or not isinstance(ratings, list) else ratings
-    for item in items:
+    entries: list[tuple[str, object]] = []
+    for item in [ratings] if isinstance(ratings, Pairs) or not isinstance(ratings, list) else ratings:
         if not isinstance(item, Pairs):
             continue
-        finding, ranks = only_member(item, "finding", "fact", "id"), only_member(item, "ranks")
+        match item:
+            case [("finding", finding), ("ranks", ranks)]:  # as asked for
+                pass
+            case _:
+                finding, ranks = only_member(item, "finding", "fact", "id"), only_member(item, "ranks")
         if isinstance(finding, str):
-            yield finding, item if ranks is None else ranks
+            entries.append((finding, item if ranks is None else ranks))
         else:
-            yield from item
+            entries.extend(item)
+    return entries
 
 
 def _rank(stated: object) -> int:
-    """A whole number 0…6, also as 3.0 or "3"; anything else is missing."""
-    if type(stated) is int:
-        return stated if 0 <= stated < RANKS else MISSING
+    """A whole number 0…6 that is written as 3.0 or "3"; anything else is missing."""
     if isinstance(stated, str) and "%" in stated:
         return MISSING
     value = number(stated)

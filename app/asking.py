@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from agents.answer import Answer
 from agents.backbone import Backbone
 from agents.metering import Terms
@@ -68,7 +70,7 @@ async def ask_ranks(
     if first.value is None or first.answers[0].amended:
         return first
     missing_JM = first.value.missing_JM & wanted_JM
-    if not missing_JM.any():
+    if not np.count_nonzero(missing_JM):
         return first
     second = await ask(backbone, question(missing_JM), terms)
     ranks = merge(first.value, second.value) if second.value else first.value

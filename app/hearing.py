@@ -56,7 +56,7 @@ class Hearing:
     @property
     def usable(self) -> int:
         """Agents with a usable posterior."""
-        return sum(outcome.value is not None for outcome in self.forward)
+        return len([outcome for outcome in self.forward if outcome.value is not None])
 
     @property
     def case_ranks(self) -> CaseRanks:
@@ -91,18 +91,21 @@ async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_
     give (method.md, When it is asked); judges hear what the agents said, unanimous or not, unless they are to
     skip it."""
     started = time.perf_counter()
+    terms = Terms(deadline, inquiry.lane, inquiry.purse)
+    seed = inquiry.domain.case_seed(inquiry.case)
     anchors = inquiry.anchors.values()
-    kinds: tuple[Kind, ...] = tuple(kind for kind in KINDS if any(kind in anchor.steps for anchor in anchors))
-    generic_asked = any(anchor.generic for anchor in anchors)
+    steps_asked = {kind for anchor in anchors for kind in anchor.steps}
+    kinds = tuple([kind for kind in KINDS if kind in steps_asked])
+    generic_asked = any([anchor.generic for anchor in anchors])
     everything = tuple(range(len(inquiry.domain.labels)))
     whole = len(everything) <= inquiry.whole_set
 
     def key(persona: Persona) -> Hashable:
-        return inquiry.domain, inquiry.domain.case_seed(inquiry.case), persona.name, persona.digest
+        return inquiry.domain, seed, persona.name, persona.digest
 
-    async def forward_asked(persona: Persona, backbone: Backbone) -> Outcome[Posterior]:
+    def forward_asked(persona: Persona, backbone: Backbone) -> Coroutine[Any, Any, Outcome[Posterior]]:
         question = forward_question(inquiry.domain, inquiry.case, persona)
-        return await ask(backbone, question, _terms(inquiry, deadline), key(persona))
+        return ask(backbone, question, terms, key(persona))
 
     async def heard(agent: Agent) -> Outcome[Posterior]:
         outcome = await forward_asked(agent.persona, agent.backbone)
@@ -120,20 +123,20 @@ async def hear(inquiry: Inquiry, deadline: Deadline, audience: Audience = EMPTY_
         asked = [known(agent) or asking.begin(agent) for agent in inquiry.agents]
         neutral = PERSONAS[GENERIC]
         asked_generic = group.create_task(forward_asked(neutral, inquiry.backbone)) if generic_asked else None
-        beside = group.create_task(_elicit(inquiry, kinds, everything, deadline)) if whole else None
+        beside = group.create_task(_elicit(inquiry, kinds, everything, terms)) if whole else None
         forward = tuple([each if isinstance(each, Outcome) else await each for each in asked])
         forward_ms = _milliseconds(started)
         label_M = everything if whole else _shortlist(forward)
         judges = inquiry.judges
-        if sum(outcome.value is not None for outcome in forward) < inquiry.quorum:
+        if len([outcome for outcome in forward if outcome.value is not None]) < inquiry.quorum:
             kinds, judges = (), ()  # no decision will be made; do not pay for an anchor or a judge
             if beside:
                 beside.cancel()
             beside = None
         if inquiry.skip_unanimous and len({outcome.value.label_M[0] for outcome in forward if outcome.value}) == 1:
             judges = ()
-        judging = group.create_task(_judge(inquiry, judges, forward, deadline)) if judges else None
-        steps, reverse_ms = await (beside or _elicit(inquiry, kinds, label_M, deadline))
+        judging = group.create_task(_judge(inquiry, judges, forward, terms)) if judges else None
+        steps, reverse_ms = await (beside or _elicit(inquiry, kinds, label_M, terms))
         generic = await asked_generic if asked_generic else None
         verdicts = await judging if judging else {}
     return Hearing(inquiry, forward, generic, verdicts, label_M, steps, forward_ms, reverse_ms if kinds else 0.0)
@@ -166,29 +169,24 @@ def _shortlist(forward: Sequence[Outcome[Posterior]]) -> tuple[int, ...]:
 
 
 async def _judge(
-    inquiry: Inquiry, judges: Sequence[str], forward: Sequence[Outcome[Posterior]], deadline: Deadline
+    inquiry: Inquiry, judges: Sequence[str], forward: Sequence[Outcome[Posterior]], terms: Terms
 ) -> dict[str, Outcome[Verdict]]:
     """All these judges at once, about the usable answers."""
     said = zip(inquiry.agents, forward, strict=True)
     ballots = {agent.name: outcome.value for agent, outcome in said if outcome.value is not None}
     seed = inquiry.domain.case_seed(inquiry.case)
     questions = [judge_question(name, inquiry.domain, inquiry.case, ballots, seed) for name in judges]
-    terms = _terms(inquiry, deadline)
     verdicts = await asyncio.gather(*(ask(inquiry.backbone, question, terms) for question in questions))
     return dict(zip(judges, verdicts, strict=True))
 
 
 async def _elicit(
-    inquiry: Inquiry, kinds: Sequence[Kind], label_M: tuple[int, ...], deadline: Deadline
+    inquiry: Inquiry, kinds: Sequence[Kind], label_M: tuple[int, ...], terms: Terms
 ) -> tuple[dict[Kind, Step], float]:
     """Both backward steps at once, and how long they took in milliseconds."""
     started = time.perf_counter()
-    steps = await asyncio.gather(*(take_step(inquiry, kind, label_M, _terms(inquiry, deadline)) for kind in kinds))
+    steps = await asyncio.gather(*[take_step(inquiry, kind, label_M, terms) for kind in kinds])
     return dict(zip(kinds, steps, strict=True)), _milliseconds(started)
-
-
-def _terms(inquiry: Inquiry, deadline: Deadline) -> Terms:
-    return Terms(deadline, inquiry.lane, inquiry.purse)
 
 
 def _milliseconds(since: float) -> float:

@@ -1,7 +1,8 @@
 """What a caller asks, resolved: names into domains, personas, backbones and aggregators. Pure; asks nobody."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -92,7 +93,8 @@ class Inquiry:
     @property
     def judges(self) -> tuple[str, ...]:
         """The judges to be asked: those that are among the aggregators."""
-        return tuple(name for name in JUDGES if name in (self.aggregator, *self.compare))
+        used = (self.aggregator, *self.compare)
+        return tuple([name for name in JUDGES if name in used])
 
 
 NO_CASE = Case("", (), ())
@@ -105,11 +107,10 @@ def inquire(body: DecideBody, council: Council) -> Inquiry:
         BadInput: every name that nothing has, and every fault of the case.
     """
     faults: list[Fault] = []
-    inquiry = resolve(body, council, faults)
-    case = _case(body, inquiry.domain, faults)
-    if faults or case is None:
+    inquiry = resolve(body, council, faults, with_case=True)
+    if faults:
         raise BadInput(faults)
-    return replace(inquiry, case=case)
+    return inquiry
 
 
 def looks_into_files(body: DecideBody, council: Council) -> bool:
@@ -119,8 +120,16 @@ def looks_into_files(body: DecideBody, council: Council) -> bool:
     return fitted or body.labels is not None or not council.catalogue.is_loaded(body.domain or council.default_domain)
 
 
-def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchors: Sequence[str] = ()) -> Inquiry:
-    """What a body asks, about no case yet, and for which other anchors; names that nothing has are noted in `faults`.
+def resolve(
+    body: DecideBody,
+    council: Council,
+    faults: list[Fault],
+    also_anchors: Sequence[str] = (),
+    *,
+    with_case: bool = False,
+) -> Inquiry:
+    """What a body asks, about no case yet unless `with_case`, and for which other anchors; names that nothing has and
+    faults of the case are noted in `faults`.
 
     Raises:
         BadInput: there is no such domain or backbone, without which nothing more can be said.
@@ -130,12 +139,13 @@ def resolve(body: DecideBody, council: Council, faults: list[Fault], also_anchor
     faults += _unknown_rules(body)
     named = ([("anchor", body.anchor)] if body.anchor else []) + [("anchors", name) for name in also_anchors]
     elicitation = _elicitation(body, domain, council)
-    anchors = _anchors(named, council, domain, origin_of(domain, backbone.settings.model, elicitation), faults)
+    origin = partial(origin_of, domain, backbone.settings.model, elicitation)
+    anchors = _anchors(named, council, domain, origin, faults)
     faults += _too_long(body, council)
     agents = _agents(body, domain, council, backbone, faults)
     return Inquiry(
         domain=domain,
-        case=NO_CASE,
+        case=_case(body, domain, faults) if with_case else NO_CASE,
         agents=agents,
         backbone=backbone,
         aggregator=body.aggregator,
@@ -204,13 +214,17 @@ def _unknown_rules(body: DecideBody) -> list[Fault]:
 
 
 def _anchors(
-    named: Sequence[tuple[str, str]], council: Council, domain: Domain, origin: Origin, faults: list[Fault]
+    named: Sequence[tuple[str, str]],
+    council: Council,
+    domain: Domain,
+    origin: Callable[[], Origin],
+    faults: list[Fault],
 ) -> dict[str, Anchor]:
     """The anchors asked for, each with the place where it was."""
     anchors: dict[str, Anchor] = {}
     for where, name in named:
         try:
-            anchors[name] = ANCHORS[name] if name in ANCHORS else council.calibrations.anchor(name, domain, origin)
+            anchors[name] = ANCHORS[name] if name in ANCHORS else council.calibrations.anchor(name, domain, origin())
         except NotFound:
             faults.append(Fault(where, _unknown("anchor", [*ANCHORS, *council.calibrations.names()])))
         except BadInput as error:
@@ -245,20 +259,20 @@ def _agents(
     return tuple(agents.values())
 
 
-def _case(body: DecideBody, domain: Domain, faults: list[Fault]) -> Case | None:
+def _case(body: DecideBody, domain: Domain, faults: list[Fault]) -> Case:
     stated: dict[Kind, list[dict[str, object]]] = {
-        "context": [finding.model_dump() for finding in body.case.context],
-        "evidence": [finding.model_dump() for finding in body.case.evidence],
+        "context": list(map(vars, body.case.context)),
+        "evidence": list(map(vars, body.case.evidence)),
     }
     count = sum(map(len, stated.values()))
     if count > MOST_FINDINGS:
         faults.append(Fault("case", f"{count} findings; at most {MOST_FINDINGS} are taken"))
-        return None
+        return NO_CASE
     try:
         return build_case(domain, stated, body.case.id)
     except BadInput as error:
         faults.extend(error.faults)
-        return None
+        return NO_CASE
 
 
 def _find(known: Mapping[str, Backbone], name: str, where: str, what: str) -> Backbone:

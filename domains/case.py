@@ -70,11 +70,11 @@ class Case:
     @cached_property
     def stated(self) -> frozenset[tuple[str, bool]]:
         """What is stated, as pairs of a finding's id and whether it is present."""
-        return frozenset((o.finding.id, o.present) for kind in KINDS for o in self.observations(kind))
+        return frozenset([(o.finding.id, o.present) for o in (*self.context, *self.evidence)])
 
     @cached_property
     def worked_out(self) -> dict[Hashable, str]:
-        """What was worked out of this case for the first prompt that needs it: its text, and its seeds in domains."""
+        """What was worked out of this case for the first prompt that needs it: its text, and its seed in a domain."""
         return {}
 
 
@@ -116,6 +116,11 @@ class Domain:
         return {finding.id: place for place, finding in enumerate(self.findings)}
 
     @cached_property
+    def observations(self) -> Mapping[tuple[str, bool], Observation]:
+        """Each known finding, by its id, stated present and absent."""
+        return {(each.id, present): Observation(each, present) for each in self.findings for present in (True, False)}
+
+    @cached_property
     def _spellings(self) -> dict[str, int | None]:
         """Every folded spelling → its label, or None where two labels share it (`Rh+` and `Rh-`)."""
         spellings: dict[str, int | None] = {}
@@ -135,10 +140,6 @@ class Domain:
         return {label.name: place for place, label in enumerate(self.labels)}
 
     @cached_property
-    def _seeding(self) -> tuple[str, ...]:
-        return (self.name, *self.label_names)
-
-    @cached_property
     def digest(self) -> str:
         """SHA-256 of what a reply's meaning depends on: the labels in their order, and their aliases."""
         return digest([[label.name, *label.aliases] for label in self.labels])
@@ -151,12 +152,12 @@ class Domain:
 
     def case_seed(self, case: Case) -> str:
         """SHA-256 of the domain and the case's content without its id, hexadecimal: seeds every shuffle."""
-        seed = case.worked_out.get(self._seeding)
+        seed = case.worked_out.get(self)
         if seed is None:
             content: dict[str, object] = {"domain": self.name, "labels": self.label_names}
             for kind in KINDS:
                 content[kind] = [[o.finding.id, o.finding.text, o.present] for o in case.observations(kind)]
-            seed = case.worked_out[self._seeding] = digest(content)
+            seed = case.worked_out[self] = digest(content)
         return seed
 
 
@@ -201,44 +202,40 @@ def build_case(
             a gold label outside the domain.
     """
     faults: list[Fault] = []
-    seen: dict[str, Observation] = {}
-    halves: dict[Kind, list[Observation]] = {"context": [], "evidence": []}
+    seen: dict[str, bool] = {}
+    order = domain.finding_index
+    halves: dict[Kind, list[tuple[int, str, Observation]]] = {"context": [], "evidence": []}
     for kind in KINDS:
         for place, item in enumerate(stated.get(kind, ())):
             path = f"{where}.{kind}.{place}.id"
-            observation = _observe(domain, kind, item, path, faults)
+            finding_id, present = str(item["id"]), bool(item.get("present", True))
+            observation = domain.observations.get((finding_id, present)) or _ad_hoc(kind, item, path, faults)
             if observation is None:
                 continue
-            earlier = seen.setdefault(observation.finding.id, observation)
-            if earlier is not observation:
-                contradiction = earlier.present != observation.present
+            if observation.finding.kind != kind:
+                faults.append(Fault(path, f"is {observation.finding.kind} in this domain, not {kind}"))
+                continue
+            if finding_id in seen:
+                contradiction = seen[finding_id] != present
                 faults.append(Fault(path, "stated both present and absent" if contradiction else "stated twice"))
-            halves[kind].append(observation)
+            seen.setdefault(finding_id, present)
+            halves[kind].append((order.get(finding_id, len(order)), finding_id, observation))
     if not seen and not faults:
         faults.append(Fault(where, "no finding at all: state at least one context or evidence finding"))
     if gold is not None and gold not in domain.label_names:
         faults.append(Fault(f"{where}.gold", "not a label of the domain"))
     if faults:
         raise BadInput(faults)
-    order = domain.finding_index
-    for half in halves.values():
-        half.sort(key=lambda o: (order.get(o.finding.id, len(order)), o.finding.id))
-    return Case(case_id, tuple(halves["context"]), tuple(halves["evidence"]), gold)
+    context, evidence = [tuple([observation for _, _, observation in sorted(halves[kind])]) for kind in KINDS]
+    return Case(case_id, context, evidence, gold)
 
 
-def _observe(
-    domain: Domain, kind: Kind, item: Mapping[str, object], path: str, faults: list[Fault]
-) -> Observation | None:
-    finding_id, present = str(item["id"]), bool(item.get("present", True))
-    place = domain.finding_index.get(finding_id)
-    if place is not None:
-        finding = domain.findings[place]
-        if finding.kind != kind:
-            faults.append(Fault(path, f"is {finding.kind} in this domain, not {kind}"))
-            return None
-        return Observation(finding, present)
+def _ad_hoc(kind: Kind, item: Mapping[str, object], path: str, faults: list[Fault]) -> Observation | None:
+    """A finding that the domain does not know, as it is stated."""
     text = item.get("text")
     if not isinstance(text, str) or not text.strip():
         faults.append(Fault(path, "the domain does not know this finding; an ad-hoc finding needs a text"))
         return None
-    return Observation(Finding(finding_id, " ".join(text.split()), kind), present, known=False)
+    return Observation(
+        Finding(str(item["id"]), " ".join(text.split()), kind), bool(item.get("present", True)), known=False
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from domains.case import Domain
 from domains.errors import Unreadable
-from domains.reading import Found, Names, Pairs, find_answer, has_member, member, number, only_member
+from domains.reading import Found, Names, Pairs, find_answer, member, members, number, only_member, whole_characters
 from domains.simplex import Array, Index
 
 PARSER = "posterior-1"
@@ -108,12 +108,12 @@ def rank_entries(
         raise Unreadable("more than half of its probability lies on names that are not in the list of labels.")
     if invalid and resolved < 0.5 * _whole(valued):
         raise Unreadable("a probability in it is no number, and those that are make up less than half.")
-    kept = sorted(mass.items(), key=lambda item: -item[1])[: domain.top_k]  # stable: equal masses as listed
-    total = _sum(value for _, value in kept)
-    scaled = [(label, value / total) for label, value in kept if value / total > 0]
+    label_M = sorted(mass, key=mass.__getitem__, reverse=True)[: domain.top_k]  # stable: equal masses as listed
+    total = _sum([mass[label] for label in label_M])
+    mass_M = [share for label in label_M if (share := mass[label] / total) > 0]  # the least may vanish
     return Posterior(
-        label_M=tuple(label for label, _ in scaled),
-        mass_M=tuple(share for _, share in scaled),
+        label_M=tuple(label_M[: len(mass_M)]),
+        mass_M=tuple(mass_M),
         stated_sum=stated_sum,
         unresolved=unresolved / stated_sum,
         invalid=invalid,
@@ -132,16 +132,15 @@ def _sum(masses: Iterable[float]) -> float:
 def _valued(entries: list[tuple[str, Any]]) -> tuple[list[tuple[str, float]], int]:
     """The entries with mass, and how many state a mass that is no finite number ≥ 0."""
     valued: list[tuple[str, float]] = []
-    units: set[bool] = set()
-    invalid = 0
+    percentages = invalid = 0
     for text, stated in entries:
-        value = number(stated)
-        if value is None or not math.isfinite(value) or value < 0:
+        value = stated if type(stated) is float else number(stated)
+        if value is None or not 0.0 <= value < math.inf:
             invalid += 1
         elif value > 0:
             valued.append((text, value))
-            units.add(isinstance(stated, str) and stated.rstrip().endswith("%"))
-    if len(units) > 1:
+            percentages += isinstance(stated, str) and stated.rstrip().endswith("%")
+    if 0 < percentages < len(valued):
         raise Unreadable("some of its probabilities are percentages and some are not.")
     return valued, invalid
 
@@ -163,8 +162,9 @@ def _entries(value: object, names: Names) -> list[tuple[str, Any]] | None:
         Unreadable: it has a "posterior" that is none. A draft before it does not count in its place.
     """
     if isinstance(value, Pairs):
-        if has_member(value, "posterior"):
-            entries = _listed(member(value, "posterior"))
+        stated = members(value, "posterior")
+        if stated:
+            entries = _listed(stated[-1])
             if entries is None:
                 raise Unreadable('its "posterior" is no list of labels with probabilities.')
             return entries
@@ -184,9 +184,11 @@ def _listed(stated: object) -> list[tuple[str, Any]] | None:
     entries: list[tuple[str, Any]] = []
     for item in stated:
         if isinstance(item, Pairs):
-            label, mass = only_member(item, "label"), only_member(item, "probability", "p")
-            if label is None and len(item) == 1:
-                label, mass = item[0]
+            match item:
+                case [("label", label), ("probability", mass)]:  # as asked for
+                    pass
+                case _:
+                    label, mass = _entry(item)
         elif isinstance(item, list) and len(item) == 2:
             label, mass = item
         else:
@@ -197,7 +199,14 @@ def _listed(stated: object) -> list[tuple[str, Any]] | None:
     return entries
 
 
+def _entry(item: Pairs) -> tuple[Any, Any]:
+    label = only_member(item, "label")
+    if label is None and len(item) == 1:
+        return item[0]
+    return label, only_member(item, "probability", "p")
+
+
 def _reasoning(found: Found) -> str:
     stated = member(found.value, "reasoning")
     text = stated if isinstance(stated, str) else found.before.rsplit("```", 1)[0]
-    return text.strip()[:LONGEST_REASONING]
+    return whole_characters(text.strip()[:LONGEST_REASONING])

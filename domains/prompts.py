@@ -5,6 +5,7 @@ and every result, so that a changed prompt can never be mistaken for the old one
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -18,8 +19,8 @@ class Prompt:
 
     name: str
     digest: str
-    system: Template
-    user: Template
+    system: "Form"
+    user: "Form"
 
     def messages(self, **values: str) -> tuple[Message, ...]:
         """The two messages with the placeholders filled in; values are put in as they are, not expanded again."""
@@ -27,11 +28,37 @@ class Prompt:
 
     def system_message(self, **values: str) -> Message:
         """The first of the two, which may be the same for many questions."""
-        return Message("system", self.system.substitute(values))
+        return Message("system", self.system.filled(values))
 
     def user_message(self, **values: str) -> Message:
         """The second of the two."""
-        return Message("user", self.user.substitute(values))
+        return Message("user", self.user.filled(values))
+
+
+class Form:
+    """A text with `$placeholders`, to be filled in often: `string.Template` would look for them each time.
+
+    Raises:
+        ValueError: a `$` that begins no placeholder.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._format = Template(text.replace("%", "%%")).substitute(_ByName())
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The text with the placeholders filled in; values are put in as they are, not expanded again.
+
+        Raises:
+            KeyError: a placeholder without a value.
+        """
+        return self._format % values
+
+
+class _ByName(dict[str, str]):
+    """Each placeholder as the `%` operator knows it."""
+
+    def __missing__(self, name: str) -> str:
+        return f"%({name})s"
 
 
 def load_prompt(path: Path) -> Prompt:
@@ -45,7 +72,7 @@ def load_prompt(path: Path) -> Prompt:
     system, user_mark, user = rest.partition("\n[user]\n")
     if head.strip() or not system_mark or not user_mark:
         raise ValueError(f"{path.name}: a prompt file is a [system] part and a [user] part")
-    return Prompt(path.stem, text_digest(text), Template(system.strip()), Template(user.strip()))
+    return Prompt(path.stem, text_digest(text), Form(system.strip()), Form(user.strip()))
 
 
 def text_digest(text: str) -> str:

@@ -37,6 +37,8 @@ _TAG = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning)>"
 _OPENS = rf"(?<=<){_TAG}|(?<=\[)THINK\]|(?<=<)\|START_THINKING\|>|(?<=◁)think▷|(?<=<)\|channel\|>analysis"
 _CLOSES = rf"(?<=<)/{_TAG}|(?<=\[)/THINK\]|(?<=<)\|END_THINKING\|>|(?<=◁)/think▷|(?<=<)\|channel\|>final"
 _THOUGHT_MARK = re.compile(rf"[<\[◁](?:(?P<opens>{_OPENS})|(?P<closes>{_CLOSES}))", re.IGNORECASE)
+_MARK_BEGINS = ("<", "◁", "[t", "[T", "[/t", "[/T")
+"""One of these stands in every text that holds a mark; most replies hold none, and need no search for one."""
 
 # Where an object or array begins, or seems to: one in the quotes of another language, with bare keys, with invisible
 # characters, or cut off right at its start must not leave a draft before it, or its own inner list, as the answer.
@@ -109,6 +111,8 @@ def without_thoughts(text: str) -> str:
     Raises:
         Unreadable: a block was opened and never closed, so the answer never came.
     """
+    if not any(map(text.__contains__, _MARK_BEGINS)):
+        return text
     kept: list[str] = []
     position, thinking = 0, False
     for mark in _THOUGHT_MARK.finditer(text):
@@ -181,7 +185,7 @@ def find_values(text: str, cells: int = 0) -> list[Found]:
 
 
 def _check_at_most(most: int, characters: str, text: str) -> None:
-    if sum(map(text.count, characters)) > most:
+    if len(text) > most and sum(map(text.count, characters)) > most:
         raise Unreadable("it holds far too many brackets, commas or quotes.")
 
 
@@ -196,31 +200,36 @@ def _closing(mark: re.Pattern[str], text: str, begin: int) -> int:
     return len(text)
 
 
+def members(value: object, *names: str) -> list[Any]:
+    """The contents of an object's members with one of these names (case folded), in the order written; nothing where it
+    is no object."""
+    if not isinstance(value, Pairs):
+        return []
+    return [content for name, content in value if name in names or name.strip().casefold() in names]
+
+
 def member(value: object, *names: str) -> Any:
     """The last member of an object with one of these names (case folded), or None."""
-    if isinstance(value, Pairs):
-        for name, content in reversed(value):
-            if name in names or name.strip().casefold() in names:
-                return content
-    return None
+    found = members(value, *names)
+    return found[-1] if found else None
 
 
 def only_member(value: object, *names: str) -> Any:
     """The member of an object with one of these names (case folded); None too where several have: in a reply with a
     piece lost, one object may hold the beginning of one entry and the end of another."""
-    if not isinstance(value, Pairs):
-        return None
-    found = [content for name, content in value if name in names or name.strip().casefold() in names]
+    found = members(value, *names)
     return found[0] if len(found) == 1 else None
 
 
-def has_member(value: Pairs, name: str) -> bool:
-    """Whether an object has a member of this name (case folded), be it null."""
-    return any(key == name or key.strip().casefold() == name for key, _ in value)
+def whole_characters(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair: JSON can spell one, UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def number(value: object) -> float | None:
     """A stated number: a JSON number, or a string that is a number or a percentage and nothing else."""
+    if type(value) is float:
+        return value
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -20,8 +20,12 @@ def render_case(domain: Domain, case: Case) -> str:
 
     The marker carries digits of the case's own hash, which no text inside the case can know.
     """
-    marker = f"{domain.case_noun} record {domain.case_seed(case)[:12]}"
-    return f"--- begin {marker} ---\n{render_findings(case)}\n--- end {marker} ---"
+    text = case.worked_out.get(("record", domain))
+    if text is None:
+        marker = f"{domain.case_noun} record {domain.case_seed(case)[:12]}"
+        text = f"--- begin {marker} ---\n{render_findings(case)}\n--- end {marker} ---"
+        case.worked_out["record", domain] = text
+    return text
 
 
 def render_findings(case: Case) -> str:
@@ -34,12 +38,8 @@ def render_findings(case: Case) -> str:
 
 
 def _block(heading: str, observations: Sequence[Observation]) -> str:
-    lines = [_line(observation) for observation in observations] or ["- nothing stated"]
-    return "\n".join([heading, *lines])
-
-
-def _line(observation: Observation) -> str:
-    return f"- {'present' if observation.present else 'absent'}: {observation.finding.text}"
+    lines = [f"- {'present' if o.present else 'absent'}: {o.finding.text}" for o in observations]
+    return "\n".join([heading, *(lines or ["- nothing stated"])])
 
 
 def render_labels(domain: Domain) -> str:
@@ -59,8 +59,5 @@ def shuffled(items: Sequence[T], seed: str) -> list[T]:
 @lru_cache(maxsize=256)
 def _drawn(count: int, seed: str) -> tuple[int, ...]:
     """Both steps of a case show their candidates in one order."""
-
-    def draw(place: int) -> bytes:
-        return hashlib.sha256(f"{seed}:{place}".encode()).digest()
-
-    return tuple(sorted(range(count), key=draw))
+    drawn = [hashlib.sha256(f"{seed}:{place}".encode()).digest() for place in range(count)]
+    return tuple(sorted(range(count), key=drawn.__getitem__))

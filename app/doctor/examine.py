@@ -71,7 +71,7 @@ class Examiner:
         settings = self._settings
         if max_output_tokens is not None:
             settings = settings.model_copy(update={"max_output_tokens": max_output_tokens})
-        body = request_body(question, settings, replace(self.dialect, structured=structured))
+        body = request_body(question, settings, self.dialect._replace(structured=structured))
         attempts, deadline = Attempts(), Deadline.after(self._limit_s)
         while True:
             outcome, seconds = await self._send(body, deadline)

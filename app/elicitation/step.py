@@ -58,17 +58,17 @@ async def take_step(inquiry: Inquiry, kind: Kind, label_M: Sequence[int], terms:
     """One step over these labels: one question about the pairs without an answer, if there are any."""
     stated = inquiry.case.observations(kind)
     # The noisy-OR runs over the context that is present; stated absences count among the evidence only.
-    findings = tuple(o.finding for o in stated if o.present or kind == "evidence")
+    findings = tuple([o.finding for o in stated if o.present or kind == "evidence"])
     if not findings or not label_M:
         return Step(findings, None, np.zeros((1, 0, len(label_M)), dtype=np.int8))
     known = await _known(inquiry, findings, label_M, terms)
     lacking_JM = unanswered(known.rank_SJM)
     table = known if inquiry.table else None
-    if not lacking_JM.any():
+    if not np.count_nonzero(lacking_JM):
         return Step(findings, None, known.rank_SJM, table)
-    asked = _Asked(kind, findings, tuple(label_M), lacking_JM)
+    asked = _asked(kind, findings, tuple(label_M), lacking_JM)
     question = partial(asked.question, inquiry)
-    outcome = await ask_ranks(inquiry.backbone, question, asked.wanted, terms, asked.key(inquiry))
+    outcome = await ask_ranks(inquiry.backbone, question, asked.wanted_JM, terms, asked.key(inquiry))
     if outcome.value is None:
         left_SJM = evenly_left_out(known.rank_SJM)
         return Step(findings, outcome, left_SJM, table if left_SJM is not None else None, known.unavailable)
@@ -82,24 +82,16 @@ async def take_step(inquiry: Inquiry, kind: Kind, label_M: Sequence[int], terms:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """The pairs [J, M] of a step that lack an answer, as one question: the findings and the labels that lack any."""
+    """The pairs [J, M] of a step that lack an answer, as one question: `rows` and `columns` are the findings and the
+    labels that lack any, `wanted_JM` are the pairs of these that do."""
 
     kind: Kind
     findings: Sequence[Finding]
     label_M: tuple[int, ...]
     lacking_JM: Mask
-
-    @cached_property
-    def rows(self) -> list[int]:
-        return np.flatnonzero(self.lacking_JM.any(axis=1)).tolist()
-
-    @cached_property
-    def columns(self) -> list[int]:
-        return np.flatnonzero(self.lacking_JM.any(axis=0)).tolist()
-
-    @cached_property
-    def wanted(self) -> Mask:
-        return self.lacking_JM if self.lacking_JM.all() else np.asarray(self.lacking_JM[self.rows][:, self.columns])
+    rows: Sequence[int]
+    columns: Sequence[int]
+    wanted_JM: Mask
 
     def key(self, inquiry: Inquiry) -> Hashable:
         """What settles everything that the question says (`Backbone.recall`): the seed is the case's content."""
@@ -114,8 +106,10 @@ class _Asked:
 
     def together(self, known_SJM: RankArray, answered_JM: RankArray) -> RankArray:
         """What is known, and what was answered now about pairs of which nothing is."""
-        now_JM = np.full(self.lacking_JM.shape, MISSING, dtype=np.int8)
-        now_JM[np.ix_(self.rows, self.columns)] = answered_JM
+        now_JM = answered_JM
+        if now_JM.shape != self.lacking_JM.shape:
+            now_JM = np.full(self.lacking_JM.shape, MISSING, dtype=np.int8)
+            now_JM[np.ix_(self.rows, self.columns)] = answered_JM
         if not len(known_SJM):
             return now_JM[None]
         rank_SJM = known_SJM.copy()
@@ -123,8 +117,17 @@ class _Asked:
         return rank_SJM
 
 
+def _asked(kind: Kind, findings: Sequence[Finding], label_M: tuple[int, ...], lacking_JM: Mask) -> _Asked:
+    if np.count_nonzero(lacking_JM) == lacking_JM.size:
+        return _Asked(kind, findings, label_M, lacking_JM, range(len(findings)), range(len(label_M)), lacking_JM)
+    rows = np.flatnonzero(lacking_JM.any(axis=1)).tolist()
+    columns = np.flatnonzero(lacking_JM.any(axis=0)).tolist()
+    wanted_JM = np.asarray(lacking_JM[rows][:, columns])
+    return _Asked(kind, findings, label_M, lacking_JM, rows, columns, wanted_JM)
+
+
 async def _known(inquiry: Inquiry, findings: Sequence[Finding], label_M: Sequence[int], terms: Terms) -> Known:
-    nothing = np.full((0, len(findings), len(label_M)), MISSING, dtype=np.int8)
+    nothing = np.empty((0, len(findings), len(label_M)), dtype=np.int8)
     if inquiry.table is None:
         return Known(nothing)
     try:
@@ -136,9 +139,11 @@ async def _known(inquiry: Inquiry, findings: Sequence[Finding], label_M: Sequenc
 
 async def _keep(inquiry: Inquiry, asked: _Asked, outcome: Outcome[Ranks], ranks: Ranks, terms: Terms) -> bool:
     """Whether the answers about findings of the domain could be kept; a case's own never are."""
+    if inquiry.table is None:
+        return True
     index = inquiry.domain.finding_index
     own = [place for place, row in enumerate(asked.rows) if asked.findings[row].id in index]
-    if inquiry.table is None or not own:
+    if not own:
         return True
     ratings = Ratings(
         kind=asked.kind,

@@ -35,6 +35,10 @@ class TestAnAnswer:
         upstream.answers(completion(GOOD, usage=None))
         assert (await ask(door())).usage == Usage(None, None, None)
 
+    async def test_does_not_believe_a_count_that_no_sum_could_hold(self, upstream: Upstream, door: Open) -> None:
+        upstream.answers(completion(GOOD, usage={"prompt_tokens": 2**64 - 1, "completion_tokens": 3}))
+        assert (await ask(door())).usage == Usage(None, 3, None)
+
     async def test_comes_the_same_way_from_an_application_in_process(self) -> None:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})

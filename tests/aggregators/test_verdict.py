@@ -134,6 +134,13 @@ def test_what_would_change_the_verdict_is_kept() -> None:
     assert read_analysis(written(), DOMAIN).sensitivity == "If the rales were old."
 
 
+def test_half_a_surrogate_pair_in_a_note_becomes_a_question_mark() -> None:
+    text = written(sensitivity="\ud83d", matrix={"a \udc00": ["I", "C", "N"]})
+
+    assert read_analysis(text, DOMAIN).sensitivity == "?"
+    assert matrix_of(text).evidence_E == ("a ?",)
+
+
 def test_long_notes_are_cut() -> None:
     text = written(sensitivity="x" * 5000, matrix=[{"evidence": "y" * 5000, "marks": ["N", "N", "N"]}])
 

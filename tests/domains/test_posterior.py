@@ -53,6 +53,12 @@ def test_keeps_the_reasons(name: str) -> None:
     assert read_posterior(reply(name), DOMAIN).reasoning == EXPECTED[name]["reasoning"]
 
 
+def test_half_a_surrogate_pair_in_the_reasons_becomes_a_question_mark() -> None:
+    text = json.dumps({"reasoning": "\ud83d or \U0001f600", "posterior": {"Influenza": 1.0}})
+
+    assert read_posterior(text, DOMAIN).reasoning == "? or \U0001f600"
+
+
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_says_why_it_is_unreadable(name: str) -> None:
     with pytest.raises(Unreadable) as caught:
