@@ -7,7 +7,6 @@ from typing import Any, NoReturn, TypeVar
 
 from fastapi import Request
 from pydantic import ValidationError
-from starlette.requests import ClientDisconnect
 
 from app.problems import Refused, validation_faults
 from app.schemas.common import Body
@@ -56,17 +55,17 @@ async def arriving(request: Request, start_s: float = SLOWEST_START_S) -> AsyncI
         Refused: 408 once it is behind the least rate by the time allowed; 400 if it breaks off.
     """
     clock = asyncio.get_running_loop().time
-    pieces, started, size = request.stream(), clock(), 0
-    while True:
+    started, size, more = clock(), 0, True
+    while more:
         try:
             async with asyncio.timeout_at(started + start_s + size / SLOWEST_BYTES_PER_S):
-                piece = await anext(pieces, None)
+                message = await request.receive()
         except TimeoutError:
             raise Refused(408, "the body comes too slowly", {"Connection": "close"}) from None
-        except ClientDisconnect:
-            raise Refused(400, "the body broke off") from None
-        if piece is None:
-            return
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "the body broke off")
+        piece: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
         size += len(piece)
         yield piece
 

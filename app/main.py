@@ -5,17 +5,17 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from app import __version__
 from app.access.door import Door
 from app.access.gates import open_gates
 from app.access.guard import Guard, Rules
-from app.access.headers import SecurityHeaders
+from app.access.headers import AnswerHeaders
 from app.access.keys import read_keys
 from app.access.presence import ClientGone
 from app.access.quota import Quota, QuotaKeeper
-from app.access.stopping import ClosingConnections
 from app.assembly import Wrap, as_it_is, open_council
 from app.idempotency import open_answers
 from app.jobs.jobs import open_jobs
@@ -32,6 +32,12 @@ from app.watching import watch_service
 from app.web import pages
 from app.worker import ALONE, Worker
 from domains.errors import BadInput, Fault, NoQuorum
+
+ROUTES = (decide, aggregate, batch, decisions, catalogue, health, metrics_route, docs, pages)
+"""What is asked for most stands first. A router that is included would be searched anew for each request."""
+NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""The framework would tell whatever OpenTelemetry is set up in the process of queries, and of errors in their words:
+either may quote a case."""
 
 
 def create_app(
@@ -57,6 +63,7 @@ def create_app(
             yield
 
     app = FastAPI(
+        routes=[route for module in ROUTES for route in module.router.routes],
         title="Crosspath",
         version=__version__,
         summary="Several LLM agents decide one label out of a closed set; a label-free anchor says whom to trust.",
@@ -64,13 +71,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=NO_TELEMETRY,
     )
     app.state.gates = gates = open_gates(settings)
     app.state.settings = settings
     app.state.metrics = metrics
-    for route in (decide, aggregate, batch, decisions, catalogue, health, metrics_route, docs):
-        app.include_router(route.router)
-    app.include_router(pages.router)
     app.mount(pages.STATIC, pages.static_files)
     app.add_exception_handler(BadInput, _ours)
     app.add_exception_handler(NoQuorum, _ours)
@@ -81,11 +86,11 @@ def create_app(
     app.add_exception_handler(500, _unforeseen)
     describe(app)
     # Added last is met first.
-    app.add_middleware(QuotaKeeper, quota=Quota(settings.owner_requests_per_minute, settings.owner_concurrency))
+    if quota := Quota(settings.owner_requests_per_minute, settings.owner_concurrency):
+        app.add_middleware(QuotaKeeper, quota=quota)
     app.add_middleware(Door, path="/decide", admission=gates.decisions, patience_s=settings.deadline_s)
     app.add_middleware(Guard, rules=rules)
-    app.add_middleware(SecurityHeaders)
-    app.add_middleware(ClosingConnections, stopping=gates.stopping)
+    app.add_middleware(AnswerHeaders, stopping=gates.stopping)
     app.add_middleware(RequestLog, metrics=metrics)
     return app
 

@@ -5,9 +5,8 @@ and numbers only.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.gc_collector import GCCollector
@@ -21,9 +20,10 @@ from agents.observer import Outcome
 from agents.replies import Usage
 from app.answers import Ruling, questions
 from app.clerk import Clerk
+from app.counts import Counts, Times
 from app.degradation import Status
 from app.hearing import Hearing
-from app.schemas.decide import Decision
+from app.schemas.common import Members
 from domains.errors import Cause
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -32,24 +32,6 @@ BREAKER_STATES: tuple[State, ...] = ("closed", "half_open", "open")
 
 Read = Callable[[], Mapping[str, float]]
 """A gauge that is read when it is asked for: what it counts, by label."""
-
-M = TypeVar("M", Counter, Histogram)
-
-
-class Children(Generic[M]):
-    """A metric whose children are kept by their labels: to look one up through the metric itself takes longer than to
-    count, and a decision counts some fifty times."""
-
-    def __init__(self, metric: M) -> None:
-        self._metric: M = metric
-        self._known: dict[tuple[str | int, ...], M] = {}
-
-    def labels(self, *values: str | int) -> M:
-        """The child with these labels."""
-        child = self._known.get(values)
-        if child is None:
-            child = self._known[values] = self._metric.labels(*values)
-        return child
 
 
 class _OneWorkers(CollectorRegistry):
@@ -76,11 +58,13 @@ class Metrics(Clerk):
         ProcessCollector(registry=registry)
         GCCollector(registry)
 
-        def counts(name: str, tells: str, *labels: str) -> Children[Counter]:
-            return Children(Counter(name, tells, labels, registry=registry))
+        def counts(name: str, tells: str, *labels: str) -> Counts:
+            registry.register(made := Counts(name, tells, labels))
+            return made
 
-        def times(name: str, tells: str, *labels: str) -> Children[Histogram]:
-            return Children(Histogram(name, tells, labels, buckets=SECONDS, registry=registry))
+        def times(name: str, tells: str, *labels: str) -> Times:
+            registry.register(made := Times(name, tells, labels, SECONDS))
+            return made
 
         self._decisions = counts(
             "crosspath_decisions",
@@ -143,60 +127,60 @@ class Metrics(Clerk):
     def heard(self, hearing: Hearing) -> None:
         for asked, outcome in questions(hearing).items():
             if outcome.failure is not None:
-                self._lost.labels(asked, outcome.failure.cause).inc()
+                self._lost.count(asked, outcome.failure.cause)
 
-    def decided(self, hearing: Hearing, ruling: Ruling, decision: Decision) -> None:
-        self._concluded(hearing, decision.status)
-        self._seconds.labels(decision.status).observe(decision.timing_ms.total / 1000)
-        for entry in decision.degraded:
-            self._degraded.labels(entry.partition(":")[0]).inc()
+    def decided(self, hearing: Hearing, ruling: Ruling, decision: Members) -> None:
+        self._concluded(hearing, decision["status"])
+        self._seconds.observe(decision["status"], seconds=decision["timing_ms"]["total"] / 1000)
+        for entry in decision["degraded"]:
+            self._degraded.count(entry.partition(":")[0])
 
     def refused(self, hearing: Hearing, status: Status) -> None:
         self._concluded(hearing, "failed" if status == "failed" else "refused")
 
     def _concluded(self, hearing: Hearing, status: str) -> None:
         inquiry = hearing.inquiry
-        self._decisions.labels(status, inquiry.aggregator, inquiry.backbone.name).inc()
+        self._decisions.count(status, inquiry.aggregator, inquiry.backbone.name)
 
     # ---- an observer of the doors
 
     def admitted(self, backbone: str, lane: Lane, seconds: float) -> None:
         """See `agents.observer.Observer`."""
-        self._admission_seconds.labels(backbone, lane).observe(seconds)
+        self._admission_seconds.observe(backbone, lane, seconds=seconds)
 
     def attempted(self, backbone: str, outcome: Outcome, seconds: float, *, extra: bool) -> None:
         """See `agents.observer.Observer`."""
-        self._attempts.labels(backbone, outcome).inc()
-        self._upstream_seconds.labels(backbone).observe(seconds)
+        self._attempts.count(backbone, outcome)
+        self._upstream_seconds.observe(backbone, seconds=seconds)
         if extra:
-            self._retries.labels(backbone).inc()
+            self._retries.count(backbone)
 
     def answered(self, backbone: str, *, cached: bool, usage: Usage, dollars: float | None) -> None:
         """See `agents.observer.Observer`."""
-        self._questions.labels(backbone, "cache" if cached else "model").inc()
+        self._questions.count(backbone, "cache" if cached else "model")
         self._spent(backbone, usage, dollars)
 
     def failed(self, backbone: str, cause: Cause, usage: Usage, dollars: float | None) -> None:
         """See `agents.observer.Observer`."""
-        self._questions.labels(backbone, "none").inc()
+        self._questions.count(backbone, "none")
         self._spent(backbone, usage, dollars)
 
     def budget_spent(self, backbone: str) -> None:
         """See `agents.observer.Observer`."""
-        self._no_budget.labels(backbone).inc()
+        self._no_budget.count(backbone)
 
     def breaker(self, backbone: str, state: State) -> None:
         """See `agents.observer.Observer`."""
-        self._breaker_opened.labels(backbone, state).inc()
+        self._breaker_opened.count(backbone, state)
 
     def _spent(self, backbone: str, usage: Usage, dollars: float | None) -> None:
         for kind, tokens in (("prompt", usage.prompt), ("completion", usage.completion), ("cached", usage.cached)):
             if tokens:
-                self._tokens.labels(backbone, kind).inc(tokens)
+                self._tokens.count(backbone, kind, amount=tokens)
         if dollars is None:
-            self._unknown.labels(backbone).inc()
+            self._unknown.count(backbone)
         elif dollars:
-            self._dollars.labels(backbone).inc(dollars)
+            self._dollars.count(backbone, amount=dollars)
 
     # ---- the others
 
@@ -212,7 +196,7 @@ class Metrics(Clerk):
 
     def request(self, method: str, route: str, status: int) -> None:
         """A request was answered; `route` is the template of its path."""
-        self._requests.labels(method, route, status).inc()
+        self._requests.count(method, route, status)
 
 
 class _Watched(Collector):

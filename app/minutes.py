@@ -12,7 +12,7 @@ from app.hearing import Hearing
 from app.metrics import Metrics
 from app.records.keeping import Records
 from app.records.writing import write_record
-from app.schemas.decide import Decision
+from app.schemas.common import Members
 
 
 def minutes_of(request: Request) -> Clerk:
@@ -32,10 +32,10 @@ class Minutes(Clerk):
     def heard(self, hearing: Hearing) -> None:
         self.metrics.heard(hearing)
 
-    def decided(self, hearing: Hearing, ruling: Ruling, decision: Decision) -> None:
+    def decided(self, hearing: Hearing, ruling: Ruling, decision: Members) -> None:
         self.metrics.decided(hearing, ruling, decision)
         if self.records is not None:
-            self.records.keep(decision.id, lambda now: write_record(hearing, ruling, decision, self.owner, now))
+            self.records.keep(decision["id"], lambda now: write_record(hearing, ruling, decision, self.owner, now))
 
     def refused(self, hearing: Hearing, status: Status) -> None:
         self.metrics.refused(hearing, status)

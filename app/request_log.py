@@ -6,10 +6,10 @@ import sys
 import time
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.caller import CALLER
+from app.access.headers import header
 from app.logs import where
 from app.metrics import Metrics
 
@@ -19,6 +19,7 @@ UNMATCHED = "(none)"
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 NO_ANSWER = 499
 """The status of a request whose client went away before the answer began."""
+_HEADER = HEADER.lower().encode()
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 _log = structlog.get_logger(__name__)
@@ -40,21 +41,22 @@ class RequestLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(Headers(scope=scope).get(HEADER))
+        request_id = _request_id(header(scope, _HEADER))
         started, status = time.perf_counter(), 0
 
         async def with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[HEADER] = request_id
+                message["headers"] = [*message["headers"], (_HEADER, request_id.encode())]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request=request_id):
-            try:
-                await self._app(scope, receive, with_id)
-            finally:
-                self._note(scope, status or _status_of(sys.exception()), time.perf_counter() - started)
+        before = structlog.contextvars.bind_contextvars(request=request_id)
+        try:
+            await self._app(scope, receive, with_id)
+        finally:
+            self._note(scope, status or _status_of(sys.exception()), time.perf_counter() - started)
+            structlog.contextvars.reset_contextvars(**before)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "OTHER"

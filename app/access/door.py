@@ -7,15 +7,16 @@ from what has come of it already; whatever cannot be told so goes on to the rout
 from collections import deque
 
 import orjson
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.access.admission import Admission
+from app.access.headers import header
 from app.idempotency.rule import KEY
 from app.problems import Refused, for_error
 
 LARGEST_LOOK = 65_536
 """Bytes of a body that are looked at here."""
+_KEY = KEY.lower().encode()
 
 
 class Door:
@@ -44,7 +45,7 @@ class Door:
     def _concerns(self, scope: Scope) -> bool:
         if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
             return False
-        return KEY not in Headers(scope=scope)
+        return header(scope, _KEY) is None
 
     def _stated(self, message: Message) -> float:
         """The patience that a body states. A body that is not here whole, or is none, is judged later."""

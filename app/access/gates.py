@@ -1,6 +1,5 @@
 """What the routes of one service share: who is let in to work, and whether the service stops."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from agents.lane import Lane
@@ -8,9 +7,9 @@ from agents.limits import Limits
 from app.access.admission import Admission
 from app.access.stopping import Stopping
 from app.clerk import NOBODY, Clerk
-from app.council import decide
+from app.council import answer
 from app.inquiry import Inquiry
-from app.schemas.decide import Decision
+from app.schemas.common import Members
 from app.settings import Settings
 
 HEAD_START_S = 0.25
@@ -37,15 +36,15 @@ def open_gates(settings: Settings) -> Gates:
     )
 
 
-async def decide_in_turn(inquiry: Inquiry, admission: Admission, clerk: Clerk = NOBODY) -> Decision:
+async def decide_in_turn(inquiry: Inquiry, admission: Admission, clerk: Clerk = NOBODY) -> Members:
     """Decide one case when its turn comes, within what is left of its deadline then.
 
     Raises:
         Refused: 503, the queue is full or too slow for this deadline.
-        Incomplete: see `app.council.decide`.
+        Incomplete: see `app.council.answer`.
     """
     async with admission.turn(inquiry.deadline_s, Demand(inquiry)) as left_s:
-        return await decide(replace(inquiry, deadline_s=left_s), clerk)
+        return await answer(replace(inquiry, deadline_s=left_s), clerk)
 
 
 class Demand:
@@ -54,12 +53,16 @@ class Demand:
     def __init__(self, inquiry: Inquiry) -> None:
         anchors = inquiry.anchors.values()
         steps = {step for anchor in anchors for step in anchor.steps}
-        questions = Counter(agent.backbone.name for agent in inquiry.agents)
-        questions[inquiry.backbone.name] += len(steps) + any(anchor.generic for anchor in anchors) + len(inquiry.judges)
-        backbones = (inquiry.backbone, *(agent.backbone for agent in inquiry.agents))
-        limits = {backbone.name: backbone.limits for backbone in backbones}
+        backbones = {inquiry.backbone.name: inquiry.backbone}
+        questions = {
+            inquiry.backbone.name: len(steps) + any([anchor.generic for anchor in anchors]) + len(inquiry.judges)
+        }
+        for agent in inquiry.agents:
+            name = agent.backbone.name
+            backbones[name] = agent.backbone
+            questions[name] = questions.get(name, 0) + 1
         self._lane = inquiry.lane
-        self._asked = [(limits[name], count) for name, count in questions.items()]
+        self._asked = [(backbones[name].limits, count) for name, count in questions.items()]
         self.kind = frozenset(questions)
 
     def least_s(self, ahead: int) -> float:

@@ -3,11 +3,11 @@ away is still seen by the routes behind it."""
 
 from dataclasses import dataclass
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.access import origins
 from app.access.caller import CALLER, EVERYBODY, Caller
+from app.access.headers import header
 from app.access.keys import Keyring
 from app.access.paths import scope_for
 from app.problems import Refused, for_error
@@ -30,39 +30,41 @@ class Rules:
         Raises:
             Refused: 401 or 403.
         """
-        headers = Headers(scope=scope)
-        self._check_address(scope, headers)
-        self._check_origin(scope, headers)
+        self._check_address(scope)
+        self._check_origin(scope)
         if not self.keys:
             return EVERYBODY
         needed = scope_for(scope["path"])
         if needed is None:
             return None
-        caller = self._presented(headers)
+        caller = self._presented(header(scope, b"authorization") or "")
         if needed not in caller.scopes:
             challenge = f'{REALM}, error="insufficient_scope", scope="{needed}"'
             raise Refused(403, f"this key has not the scope `{needed}`", {"WWW-Authenticate": challenge})
         return caller
 
-    def _check_address(self, scope: Scope, headers: Headers) -> None:
+    def _check_address(self, scope: Scope) -> None:
         server = scope["server"][0] if scope.get("server") else None
         if not self.keys and not self.allow_open and not origins.is_local(server):
             raise Refused(
                 403,
                 "no key is asked for here, so requests from outside are refused (CROSSPATH_API_KEYS, docs/security.md)",
             )
-        checked = self.hosts or not self.keys
-        if checked and not origins.host_allowed(headers.getlist("host"), server, self.hosts):
+        if self.keys and not self.hosts:
+            return
+        named = [str(value, "latin-1") for name, value in scope["headers"] if name == b"host"]
+        if not origins.host_allowed(named, server, self.hosts):
             raise Refused(403, "the Host header names another service (CROSSPATH_ALLOWED_HOSTS lists this one's names)")
 
-    def _check_origin(self, scope: Scope, headers: Headers) -> None:
+    def _check_origin(self, scope: Scope) -> None:
         if scope["method"] in origins.SAFE_METHODS:
             return
-        if not origins.same_origin(headers.get("origin"), headers.get("sec-fetch-site"), headers.get("host", "")):
+        origin, fetch_site = header(scope, b"origin"), header(scope, b"sec-fetch-site")
+        if not origins.same_origin(origin, fetch_site, header(scope, b"host") or ""):
             raise Refused(403, "a web page of another origin must not ask this of the service")
 
-    def _presented(self, headers: Headers) -> Caller:
-        kind, _, key = headers.get("authorization", "").partition(" ")
+    def _presented(self, authorization: str) -> Caller:
+        kind, _, key = authorization.partition(" ")
         if kind.lower() != "bearer" or not key.strip():
             raise Refused(401, "send a key as `Authorization: Bearer KEY`", {"WWW-Authenticate": REALM})
         caller = self.keys.find(key.strip())

@@ -16,6 +16,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """They change nothing, and another origin's page cannot read the answer."""
 
 
+@lru_cache(maxsize=64)
 def is_local(server: str | None) -> bool:
     """Whether nothing beyond this machine reaches the address that a connection came to.
 
@@ -32,6 +33,7 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" if address is None else address.is_loopback
 
 
+@lru_cache(maxsize=64)
 def host_name(host: str) -> str:
     """The name in a `Host` header, without its port, in lower case; empty where it is none."""
     try:
@@ -46,10 +48,10 @@ def host_allowed(hosts: Collection[str], server: str | None, declared: Collectio
     by the very address that the connection came to. A page's own name can be made to lead here; a number cannot."""
     if ANY_HOST in declared:
         return True
-    names = {host_name(host) for host in hosts}
-    if len(hosts) != 1 or "" in names:
+    name = host_name(*hosts) if len(hosts) == 1 else ""
+    if not name:
         return False
-    return bool(names & (LOCAL_NAMES | {host_name(name) or name for name in declared} | {_bare(server)}))
+    return name in LOCAL_NAMES or name == _bare(server) or name in [host_name(each) or each for each in declared]
 
 
 def same_origin(origin: str | None, fetch_site: str | None, host: str) -> bool:

@@ -37,6 +37,9 @@ class Quota:
         self._buckets: dict[str, Bucket] = {}
         self._under_way: Counter[str] = Counter()
 
+    def __bool__(self) -> bool:
+        return self._per_minute is not None or self._at_once is not None
+
     @contextmanager
     def taken(self, owner: str) -> Iterator[None]:
         """One request of an owner, until it is answered.

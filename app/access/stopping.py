@@ -1,9 +1,32 @@
 """How the service stops: first it says that it will, then it takes no more, then it waits for what is under way."""
 
-import asyncio
+from collections.abc import Callable
 
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+Called = Callable[[], None]
+
+
+class Cut:
+    """Comes once, and calls whoever is to know of it."""
+
+    def __init__(self) -> None:
+        self._come = False
+        self._called: set[Called] = set()
+
+    def set(self) -> None:
+        """It comes."""
+        self._come = True
+        for called in tuple(self._called):
+            called()
+
+    def calls(self, called: Called) -> None:
+        """Have this called when it comes: at once if it has come."""
+        self._called.add(called)
+        if self._come:
+            called()
+
+    def forgets(self, called: Called) -> None:
+        """Have it not called any more."""
+        self._called.discard(called)
 
 
 class Stopping:
@@ -11,25 +34,8 @@ class Stopping:
 
     def __init__(self) -> None:
         self.begun = False
-        self.cut = asyncio.Event()
+        self.cut = Cut()
 
     def begin(self) -> None:
         """It is no longer ready."""
         self.begun = True
-
-
-class ClosingConnections:
-    """ASGI middleware: once the service stops, every answer says that its connection ends. So no client sends its next
-    request on one that is being closed, where it would be lost."""
-
-    def __init__(self, app: ASGIApp, stopping: Stopping) -> None:
-        self._app = app
-        self._stopping = stopping
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def closing(message: Message) -> None:
-            if message["type"] == "http.response.start" and self._stopping.begun:
-                MutableHeaders(scope=message)["Connection"] = "close"
-            await send(message)
-
-        await self._app(scope, receive, closing)

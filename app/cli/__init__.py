@@ -1,6 +1,7 @@
 """The command line: what each command takes; what it does is in a module of its own, imported when it runs.
 
-So `--help` is fast: it loads neither the web framework nor numpy.
+So `--help` is fast: it loads neither the web framework nor numpy, and is written as plain text, since the library that
+would draw boxes around it takes longer to load than all else.
 """
 
 import gc
@@ -22,7 +23,7 @@ app = typer.Typer(
     help="Several LLM agents decide one label out of a closed set; a label-free anchor says whom to trust.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 domain_app = typer.Typer(no_args_is_help=True, help="Domain packs: list them, begin one, check one.")
 data_app = typer.Typer(no_args_is_help=True, help="Data sets as domain packs.")
@@ -54,19 +55,21 @@ def command(epilog: str, name: str | None = None, group: typer.Typer = app) -> C
             if code:
                 raise typer.Exit(code)
 
-        group.command(name, epilog=epilog)(call)
+        summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+        group.command(name, short_help=summary, epilog=epilog)(call)
         return function
 
     return declare
 
 
 def _loaded(name: str) -> Any:
-    """A module, and with it whatever it needs. None of that is garbage, and each collection on the way would look
-    through all of it."""
+    """A module, and with it whatever it needs. None of that is garbage: nothing is collected on the way, and no later
+    collection looks through it."""
     gc.disable()
     try:
         return import_module(name)
     finally:
+        gc.freeze()
         gc.enable()
 
 
@@ -107,7 +110,9 @@ def evaluate(
     backbones: Annotated[
         list[str] | None,
         typer.Option(
-            "--backbone", help="Which declared backbone is asked; several (commas, or repeated) one after another."
+            "--backbone",
+            metavar="NAMES",
+            help="Which declared backbone is asked; several (commas, or repeated) one after another.",
         ),
     ] = None,
     out: Annotated[
@@ -357,7 +362,9 @@ def key_new(
     ] = "default",
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="What it is good for: decide (the default), inspect; may be repeated."),
+        typer.Option(
+            "--scope", metavar="SCOPE", help="What it is good for: decide (the default), inspect; may be repeated."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

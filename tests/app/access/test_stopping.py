@@ -73,6 +73,39 @@ async def test_work_is_cancelled_when_the_service_waits_no_longer() -> None:
     assert work.cancelled
 
 
+async def test_work_is_not_begun_in_earnest_when_the_service_waits_no_longer_already() -> None:
+    stopping, work = Stopping(), Work()
+    stopping.cut.set()
+
+    with pytest.raises(Refused, match="stops"):
+        await while_wanted(Connection(), work.do(), stopping)  # type: ignore[arg-type]
+    assert work.cancelled
+
+
+async def test_whoever_waited_is_not_cancelled_himself() -> None:
+    connection, task = Connection(), asyncio.current_task()
+    connection.left.set()
+
+    with pytest.raises(ClientGone):
+        await while_wanted(connection, Work().do(), Stopping())  # type: ignore[arg-type]
+
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+async def test_who_is_cancelled_when_his_client_goes_is_cancelled() -> None:
+    connection, work = Connection(), Work()
+    wanted = asyncio.create_task(while_wanted(connection, work.do(), Stopping()))  # type: ignore[arg-type]
+    await work.began.wait()
+
+    connection.left.set()
+    wanted.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await wanted
+    assert work.cancelled
+
+
 async def test_work_is_cancelled_with_whoever_waits_for_it() -> None:
     work = Work()
     wanted = asyncio.create_task(while_wanted(Connection(), work.do(), Stopping()))  # type: ignore[arg-type]
