@@ -64,20 +64,20 @@ def decide(name: str, panel: Panel, parameters: Parameters = DEFAULTS) -> Decisi
 def settle(panel: Panel, distribution_NL: Array) -> Decisions:
     """The argmax; labels within 1e-12 of the best are tied and fall to the higher MeanF (rounded to 12 decimals), then
     to more top-1s, then to domain order."""
-    tied_NL = _best(distribution_NL)
+    tied_NL, some_N = _best(distribution_NL)
     left_NL = tied_NL
-    if (tied_NL.sum(axis=-1) > 1).any():
+    if np.count_nonzero(tied_NL) > np.count_nonzero(some_N):
         for score_NL in (np.round(panel.mean_forward_NL, 12), panel.votes_NL):
             score_NL = np.where(left_NL, score_NL, -1)
             left_NL = left_NL & (score_NL == score_NL.max(axis=-1, keepdims=True))
-    return Decisions(distribution_NL, _first(left_NL), tied_NL)
+    return Decisions(distribution_NL, _first(left_NL, some_N), tied_NL)
 
 
 def decide_alone(anchor_NL: Array, seed_N: Sequence[str]) -> Decisions:
     """An anchor as a decision of its own, without the pool: the argmax, ties by a label order shuffled with the case's
     seed. `tied_NL` gives the share of cases that this decided."""
-    tied_NL = _best(anchor_NL)
-    label_N = _first(tied_NL)
+    tied_NL, some_N = _best(anchor_NL)
+    label_N = _first(tied_NL, some_N)
     order = range(anchor_NL.shape[-1])
     for case in np.flatnonzero(tied_NL.sum(axis=-1) > 1).tolist():
         label_N[case] = next(label for label in shuffled(order, seed_N[case]) if tied_NL[case, label])
@@ -86,16 +86,26 @@ def decide_alone(anchor_NL: Array, seed_N: Sequence[str]) -> Decisions:
 
 def confidence(panel: Panel, decisions: Decisions) -> Confidence:
     """Margin, vote share, least D and spread of D of each decision."""
-    distance_NK = panel.divergence_NK
-    least_N = np.where(panel.usable_NK, distance_NK, np.inf).min(axis=-1)
-    least_N = np.where(panel.usable_N > 0, least_N, 0.0)
-    votes_N = panel.votes_NL[np.arange(len(panel)), np.maximum(decisions.label_N, 0)]
     return Confidence(
-        margin_N=_margin(decisions.distribution_NL),
-        vote_share_N=votes_N / np.maximum(panel.usable_N, 1),
-        js_min_N=least_N,
-        js_spread_N=distance_NK.max(axis=-1) - least_N,
+        margin_N=margin_N(decisions.distribution_NL),
+        vote_share_N=vote_share_N(panel, decisions.label_N),
+        js_min_N=panel.nearest_N,
+        js_spread_N=np.maximum.reduce(panel.divergence_NK, axis=-1) - panel.nearest_N,
     )
+
+
+def margin_N(distribution_NL: Array) -> Array:
+    """First minus second of each distribution [N]; there may be axes before the cases."""
+    if distribution_NL.shape[-1] == 1:
+        return distribution_NL[..., 0]
+    top_N2 = np.partition(distribution_NL, -2, axis=-1)[..., -2:]
+    return top_N2[..., 1] - top_N2[..., 0]
+
+
+def vote_share_N(panel: Panel, label_N: Index) -> Array:
+    """Each label's share of the usable agents' top-1s in its case [N]; there may be axes before the cases."""
+    votes_N = panel.votes_NL[np.arange(len(panel)), np.maximum(label_N, 0)]
+    return votes_N / np.maximum(panel.usable_N, 1)
 
 
 def abstained(confidence: Confidence, below: Mapping[str, float]) -> Mask:
@@ -117,19 +127,13 @@ def abstained(confidence: Confidence, below: Mapping[str, float]) -> Mask:
     return unclear_N
 
 
-def _best(distribution_NL: Array) -> Mask:
-    """The labels within 1e-12 of the best; none in a row of zeros."""
-    best_N1 = distribution_NL.max(axis=-1, keepdims=True)
-    return (distribution_NL >= best_N1 - TIE) & (best_N1 > 0)
+def _best(distribution_NL: Array) -> tuple[Mask, Mask]:
+    """The labels within 1e-12 of the best, none in a row of zeros, and which rows have any [N]."""
+    best_N1 = np.maximum.reduce(distribution_NL, axis=-1, keepdims=True)
+    some_N1 = best_N1 > 0
+    return (distribution_NL >= best_N1 - TIE) & some_N1, some_N1[:, 0]
 
 
-def _first(chosen_NL: Mask) -> Index:
-    """The first chosen label in domain order; -1 where none is chosen."""
-    return np.where(chosen_NL.any(axis=-1), chosen_NL.argmax(axis=-1), -1)
-
-
-def _margin(distribution_NL: Array) -> Array:
-    if distribution_NL.shape[-1] == 1:
-        return distribution_NL[:, 0]
-    top_N2 = np.partition(distribution_NL, -2, axis=-1)[:, -2:]
-    return top_N2[:, 1] - top_N2[:, 0]
+def _first(chosen_NL: Mask, some_N: Mask) -> Index:
+    """The first chosen label in domain order; -1 where there is none."""
+    return np.where(some_N, chosen_NL.argmax(axis=-1), -1)

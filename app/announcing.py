@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import orjson
 from fastapi import Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.types import Receive, Scope, Send
@@ -21,7 +22,7 @@ from app.hearing import Hearing
 from app.inquiry import Agent, Inquiry
 from app.jobs.events import HEADERS, HEARTBEAT_S
 from app.problems import Refused, for_error
-from app.schemas.decide import Decision
+from app.schemas.common import Members
 from domains.posterior import Posterior
 
 EVENTS = "text/event-stream"
@@ -48,7 +49,7 @@ class Announcer(Clerk):
     def agent_answered(self, inquiry: Inquiry, agent: Agent, outcome: Outcome[Posterior]) -> None:
         self.clerk.agent_answered(inquiry, agent, outcome)
         state = agent_state(agent.name, outcome, inquiry.domain.label_names)
-        self.say(format_sse_event(event="agent", data_str=state.model_dump_json()))
+        self.say(format_sse_event(event="agent", data_str=orjson.dumps(state).decode()))
 
     def heard(self, hearing: Hearing) -> None:
         self.clerk.heard(hearing)
@@ -57,9 +58,9 @@ class Announcer(Clerk):
         self.clerk.convened(hearing, convened)
         anchor = anchor_state(hearing, convened)
         if anchor is not None:
-            self.say(format_sse_event(event="anchor", data_str=anchor.model_dump_json()))
+            self.say(format_sse_event(event="anchor", data_str=orjson.dumps(anchor).decode()))
 
-    def decided(self, hearing: Hearing, ruling: Ruling, decision: Decision) -> None:
+    def decided(self, hearing: Hearing, ruling: Ruling, decision: Members) -> None:
         self.clerk.decided(hearing, ruling, decision)
 
     def refused(self, hearing: Hearing, status: Status) -> None:

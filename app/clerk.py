@@ -3,7 +3,7 @@
 from app.answers import Convened, Ruling
 from app.degradation import Status
 from app.hearing import Audience, Hearing
-from app.schemas.decide import Decision
+from app.schemas.common import Members
 
 
 class Clerk(Audience):
@@ -15,7 +15,7 @@ class Clerk(Audience):
     def convened(self, hearing: Hearing, convened: Convened) -> None:
         """Enough agents answered, and the panel has its anchor, if there is one."""
 
-    def decided(self, hearing: Hearing, ruling: Ruling, decision: Decision) -> None:
+    def decided(self, hearing: Hearing, ruling: Ruling, decision: Members) -> None:
         """A decision was given."""
 
     def refused(self, hearing: Hearing, status: Status) -> None:

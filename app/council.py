@@ -8,12 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from agents.deadline import Deadline
 from aggregators import JUDGES, Parameters
 from aggregators.decision import abstained, confidence
 from aggregators.decision import decide as conclude
+from aggregators.entries import arrays_of
 from aggregators.judges import fallback_N
 from aggregators.panel import Panel, Verdicts, assemble, assemble_verdicts
 from anchor.anchors import Anchor, Sources, likelihood_anchor, prior_anchor
@@ -23,7 +22,8 @@ from app.clerk import NOBODY, Clerk
 from app.degradation import HTTP, TABLE, Attendance, Fate, attendance, basis, method, notes
 from app.hearing import Hearing, hear
 from app.inquiry import Inquiry
-from app.schemas.decide import Decision
+from app.schemas.common import Members
+from app.schemas.decide import AgentAnswer, Decision
 from domains.errors import CrosspathError
 from evaluation.arrays import set_anchor
 
@@ -65,6 +65,15 @@ async def decide(inquiry: Inquiry, clerk: Clerk = NOBODY) -> Decision:
     """Decide one case.
 
     Raises:
+        Incomplete: as `answer`.
+    """
+    return Decision.model_validate(await answer(inquiry, clerk))
+
+
+async def answer(inquiry: Inquiry, clerk: Clerk = NOBODY) -> Members:
+    """Decide one case: the members of the `Decision`, as they are sent.
+
+    Raises:
         Incomplete: fewer usable agents than the quorum, or `require: complete` and something is degraded.
     """
     started = time.perf_counter()
@@ -77,8 +86,8 @@ async def decide(inquiry: Inquiry, clerk: Clerk = NOBODY) -> Decision:
     clerk.convened(hearing, convened)
     ruling = rule(convened, hearing)
     decision = write_decision(secrets.token_hex(16), hearing, ruling, (time.perf_counter() - started) * 1000)
-    if HTTP[inquiry.require][decision.status] != 200:
-        clerk.refused(hearing, decision.status)
+    if HTTP[inquiry.require][decision["status"]] != 200:
+        clerk.refused(hearing, decision["status"])
         raise _not_complete(decision)
     clerk.decided(hearing, ruling, decision)
     return decision
@@ -118,13 +127,14 @@ def sources(hearings: Sequence[Hearing], panel: Panel) -> Sources:
     """What the anchors are made of, as arrays."""
     labels = len(panel.labels)
     generic = [hearing.generic.value if hearing.generic else None for hearing in hearings]
+    generic_NL, _, generic_N = arrays_of(generic, labels) if any(generic) else (None, None, None)
     return Sources(
         shortlist_NL=panel.shortlist_NL,
         forward_NKL=panel.forward_NKL,
         usable_NK=panel.usable_NK,
         histograms=count_ranks([hearing.case_ranks for hearing in hearings], labels),
-        generic_NL=np.stack([posterior.arrays(labels)[0] if posterior else np.zeros(labels) for posterior in generic]),
-        generic_N=np.array([posterior is not None for posterior in generic]),
+        generic_NL=generic_NL,
+        generic_N=generic_N,
     )
 
 
@@ -159,7 +169,7 @@ def _too_few(hearing: Hearing) -> Incomplete:
         outcome="failed",
         degraded=degraded,
         notes=notes(degraded),
-        agents=[state.model_dump(exclude_none=True) for state in agent_states(hearing, None)],
+        agents=_without_nulls(agent_states(hearing, None)),
         **_come_back(hearing),
     )
 
@@ -171,12 +181,16 @@ def _come_back(hearing: Hearing) -> dict[str, float]:
     return {"retry_after": max(waits)} if waits else {}
 
 
-def _not_complete(decision: Decision) -> Incomplete:
+def _not_complete(decision: Members) -> Incomplete:
     return Incomplete(
         "a complete decision was required and this one is degraded",
-        HTTP["complete"][decision.status],
-        outcome=decision.status,
-        degraded=decision.degraded,
-        notes=decision.notes,
-        agents=[state.model_dump(exclude_none=True) for state in decision.agents],
+        HTTP["complete"][decision["status"]],
+        outcome=decision["status"],
+        degraded=decision["degraded"],
+        notes=decision["notes"],
+        agents=_without_nulls(decision["agents"]),
     )
+
+
+def _without_nulls(agents: Sequence[Members]) -> list[Members]:
+    return [AgentAnswer(**state).model_dump(exclude_none=True) for state in agents]

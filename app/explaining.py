@@ -12,18 +12,18 @@ import numpy as np
 from anchor.network import MISSING, RankArray
 from anchor.ordinal import Curve
 from app.hearing import Hearing
-from app.schemas.decide import RatedFinding
+from app.schemas.common import Members
 from domains.case import KINDS, Kind
 from domains.simplex import Array, Mask
 
 
-def rated_findings(hearing: Hearing) -> list[RatedFinding]:
-    """The findings that the anchor rests on, context first, each with its ranks and values by label. A step that
-    failed has none, and a pair that nobody rated has no entry."""
+def rated_findings(hearing: Hearing) -> list[Members]:
+    """A `RatedFinding` for each finding that the anchor rests on, context first, with its ranks and values by label. A
+    step that failed has none, and a pair that nobody rated has no entry."""
     return [rated for kind in KINDS for rated in _rated(hearing, kind)]
 
 
-def _rated(hearing: Hearing, kind: Kind) -> list[RatedFinding]:
+def _rated(hearing: Hearing, kind: Kind) -> list[Members]:
     step = hearing.steps.get(kind)
     if step is None or step.rank_SJM is None:
         return []
@@ -37,14 +37,14 @@ def _rated(hearing: Hearing, kind: Kind) -> list[RatedFinding]:
     product = present_J & (kind == "evidence")
     value_JM = _values(step.rank_SJM, product, maps.evidence if kind == "evidence" else maps.context)
     return [
-        RatedFinding(
-            id=finding.id,
-            text=finding.text,
-            kind=kind,
-            present=bool(present_J[row]),
-            ranks=_by_label(rank_JM[row], rated_JM[row], names),
-            values=_by_label(value_JM[row], rated_JM[row], names),
-        )
+        {
+            "id": finding.id,
+            "text": finding.text,
+            "kind": kind,
+            "present": bool(present_J[row]),
+            "ranks": _by_label(rank_JM[row], rated_JM[row], names),
+            "values": _by_label(value_JM[row], rated_JM[row], names),
+        }
         for row, finding in enumerate(step.findings)
     ]
 

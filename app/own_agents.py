@@ -244,5 +244,6 @@ def _ranked(distribution_NL: Array) -> tuple[list[list[int]], list[list[float]]]
 
 def named(distribution_L: Array, labels: Sequence[str]) -> dict[str, float]:
     """A distribution as label → mass, by falling mass, labels without mass left out."""
-    stated = [(label, mass) for label, mass in zip(labels, distribution_L.tolist(), strict=True) if mass > 0]
-    return dict(sorted(stated, key=lambda pair: -pair[1]))
+    mass_L = distribution_L.tolist()
+    stated = [label for label, mass in enumerate(mass_L) if mass > 0]
+    return {labels[label]: mass_L[label] for label in sorted(stated, key=mass_L.__getitem__, reverse=True)}

@@ -3,14 +3,16 @@
 from aggregators.verdict import Matrix, Verdict
 from app.asking import Outcome
 from app.hearing import Hearing
-from app.schemas.decide import JudgeAnswer, MatrixAnswer
-from app.statements import stated
+from app.schemas.common import Members
+from app.statements import stated, unstated
+
+_NO_MATRIX: Members = {"matrix": None, "inconsistency": None, "sensitivity": None, "flaw": None}
 
 
-def judge_states(hearing: Hearing) -> list[JudgeAnswer]:
-    """One entry for each judge that was asked for, or was to be skipped."""
+def judge_states(hearing: Hearing) -> list[Members]:
+    """One `JudgeAnswer` for each judge that was asked for, or was to be skipped."""
     names = hearing.inquiry.domain.label_names
-    skipped = [JudgeAnswer(judge=judge, status="skipped") for judge in skipped_judges(hearing)]
+    skipped = [{"judge": judge, **unstated("skipped"), **_NO_MATRIX} for judge in skipped_judges(hearing)]
     return [_judge_state(judge, outcome, names) for judge, outcome in hearing.verdicts.items()] + skipped
 
 
@@ -26,28 +28,28 @@ def judge_deviations(hearing: Hearing) -> list[str]:
     return failed + flawed
 
 
-def _judge_state(judge: str, outcome: Outcome[Verdict], names: tuple[str, ...]) -> JudgeAnswer:
+def _judge_state(judge: str, outcome: Outcome[Verdict], names: tuple[str, ...]) -> Members:
     verdict = outcome.value
     if verdict is None:
-        return JudgeAnswer(judge=judge, **stated(outcome, None, names))
+        return {"judge": judge, **stated(outcome, None, names), **_NO_MATRIX}
     matrix = verdict.matrix
-    return JudgeAnswer(
-        judge=judge,
+    return {
+        "judge": judge,
         **stated(outcome, verdict.posterior, names),
-        matrix=_matrix(matrix, names) if matrix else None,
-        inconsistency=_inconsistency(matrix, names) if matrix else None,
-        sensitivity=verdict.sensitivity or None,
-        flaw=verdict.flaw or None,
-    )
+        "matrix": _matrix(matrix, names) if matrix else None,
+        "inconsistency": _inconsistency(matrix, names) if matrix else None,
+        "sensitivity": verdict.sensitivity or None,
+        "flaw": verdict.flaw or None,
+    }
 
 
-def _matrix(matrix: Matrix, names: tuple[str, ...]) -> MatrixAnswer:
-    return MatrixAnswer(
-        hypotheses=[names[label] for label in matrix.label_H],
-        evidence=list(matrix.evidence_E),
-        marks=[list(row) for row in matrix.mark_EH],
-        diagnostic=list(matrix.diagnostic_E),
-    )
+def _matrix(matrix: Matrix, names: tuple[str, ...]) -> Members:
+    return {
+        "hypotheses": [names[label] for label in matrix.label_H],
+        "evidence": matrix.evidence_E,
+        "marks": matrix.mark_EH,
+        "diagnostic": matrix.diagnostic_E,
+    }
 
 
 def _inconsistency(matrix: Matrix, names: tuple[str, ...]) -> dict[str, int]:

@@ -19,12 +19,13 @@ from agents.gathering import Gathering
 from agents.sqlite_file import SqliteFile
 from app.records import file
 from app.records.file import Row
-from app.records.record import DecisionRecord, encode
+from app.records.record import encode
+from app.schemas.common import Members
 from domains.errors import CrosspathError
 
 T = TypeVar("T")
 
-Waiting = tuple[Callable[[datetime], DecisionRecord], datetime]
+Waiting = tuple[Callable[[datetime], Members], datetime]
 
 DAY_S = 86_400.0
 SWEEP_S = 3600.0
@@ -58,7 +59,7 @@ class Records:
         """Records that are not written yet."""
         return len(self._writing)
 
-    def keep(self, record_id: str, write: Callable[[datetime], DecisionRecord]) -> None:
+    def keep(self, record_id: str, write: Callable[[datetime], Members]) -> None:
         """Keep a record, which `write` makes in the thread; returns at once."""
         if self.waiting >= MOST_WAITING:
             self._lose(record_id, "too many wait to be written")
@@ -108,7 +109,7 @@ class Records:
     async def _write(self, waiting: Sequence[Waiting]) -> list[None]:
         def work(connection: sqlite3.Connection) -> None:
             made = [(write(now), now) for write, now in waiting]
-            rows = [Row(each.id, each.owner, now.timestamp(), encode(each).decode()) for each, now in made]
+            rows = [Row(each["id"], each["owner"], now.timestamp(), encode(each).decode()) for each, now in made]
             file.insert(connection, rows)
 
         await self._file.run(work)

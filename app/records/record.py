@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Literal
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aggregators import AGGREGATORS, Parameters
 from anchor.anchors import ANCHORS
 from anchor.calibration import PREFIX
 from anchor.ordinal import Maps
+from app.schemas.common import Members
 from app.schemas.decide import Decision
 from domains.errors import BadInput
 from evaluation.records import Record
@@ -154,9 +156,9 @@ class DecisionRecord(_Part):
     versions: Annotated[Versions, Field(description="of what read the replies and computed")]
 
 
-def encode(record: DecisionRecord) -> bytes:
-    """The record as JSON; numbers come back to the last bit."""
-    return record.model_dump_json().encode()
+def encode(record: Members) -> bytes:
+    """A `DecisionRecord` as JSON; numbers come back to the last bit."""
+    return orjson.dumps(record)
 
 
 def decode(content: bytes | str, where: str) -> DecisionRecord:

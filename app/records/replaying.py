@@ -33,7 +33,7 @@ def replay(record: DecisionRecord) -> Replayed:
     """
     asked = record.asked
     try:
-        again = numbers(_rule(record), asked.aggregator, asked.tau)
+        again = Numbers.model_validate(numbers(_rule(record), asked.tau))
     except (KeyError, ValueError, LookupError):
         raise BadInput.at(record.id, "contradicts itself: it cannot be replayed") from None
     there, made = record.numbers.model_dump(mode="json"), again.model_dump(mode="json")

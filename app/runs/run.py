@@ -18,13 +18,12 @@ from agents.personas import POOL
 from agents.replies import ReplyStore
 from aggregators import AGGREGATORS, JUDGES
 from anchor.anchors import DEFAULT_ANCHOR
-from app.answers import usage
 from app.hearing import Hearing, hear
 from app.inquiry import Council, Elicitation, Inquiry, resolve
 from app.runs.dataset import Dataset
 from app.runs.recording import write_record
 from app.runs.results import PAGE, Results
-from app.schemas.decide import CaseBody, DecideBody, DecideParams, Usage
+from app.schemas.decide import CaseBody, DecideBody, DecideParams
 from domains.errors import BadInput, CrosspathError, Fault
 from evaluation.records import Record
 
@@ -73,12 +72,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Done:
-    """A case that was run: its record, whether it was kept, what was spent on it now, and how long it took."""
+    """A case that was run: its record, whether it was kept, what was said, and how long it took."""
 
     place: int
     record: Record
     kept: bool
-    spent: Usage
     hearing: Hearing
     seconds: float
 
@@ -210,7 +208,7 @@ async def run_case(run: Run, place: int) -> None:
         return
     record = write_record(hearing, case)
     kept = await run.results.put(place, record)
-    await run.watch(Done(place, record, kept, usage(hearing), hearing, seconds))
+    await run.watch(Done(place, record, kept, hearing, seconds))
 
 
 def first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:

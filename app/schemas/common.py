@@ -1,6 +1,6 @@
 """What all bodies share: strictness, names and limits, and the shape of a problem."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +13,9 @@ Distribution = dict[str, float]
 """Label → mass, by falling mass."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Members = dict[str, Any]
+"""The members of a model as we write them ourselves, in its order and all of them: what is read is validated, what is
+written goes straight to the JSON."""
 
 
 class Body(BaseModel):

@@ -1,4 +1,5 @@
-"""`POST /decide`: what is asked and what is answered. The answer is built as these models and serialised once."""
+"""`POST /decide`: what is asked and what is answered. `app.answers` writes the members of the answer, in this order;
+whoever reads it reads these models."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,8 @@
 """R16: many decisions in one process: how much memory grows after the warm-up, and whether file descriptors do.
 
-Every case is another one, records and replies are kept in files as by default, the stand-in is another process. The
-caches in memory are bounded; the warm-up lasts until they are full. `CHAOS_R16_DECISIONS` sets how many.
+Every case is another one, records and replies are kept in files as by default, the model is a thread that answers at
+once. Caches in memory are bounded, and full after the warm-up; what is held for half a minute is let go of before each
+look, since it grows with the decisions a second and not with their number. `CHAOS_R16_DECISIONS` sets how many.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import httpx
 
+from agents.recent import HELD_S
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.in_process import before, body_of
 from benchmarks.chaos.instant_model import serving
@@ -49,6 +51,7 @@ async def _measured(base_url: str) -> list[tuple[int, int]]:
     async with before(base_url, records=1) as client:
         for count in (round(WARM_UP * DECISIONS), DECISIONS):
             await _decide(client, itertools.islice(cases, count))
+            await asyncio.sleep(HELD_S + 1.0)
             used.append((resident(), descriptors()))
     return used
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aggregators import JUDGES
+from aggregators import AGGREGATORS, JUDGES
 from app.records.keeping import DAY_S
 from app.records.record import DecisionRecord, decode
 from app.records.replaying import replay
@@ -21,6 +21,12 @@ from tests.app.conftest import Service, running
 from tests.processes import crosspath
 
 Body = dict[str, Any]
+ASKED: dict[str, Body] = {
+    "as it is": {"explain": True},
+    "compared with all, judges too": {"compare": [*AGGREGATORS]},
+    "from the table": {"params": {"elicitation": "table", "tau": 2, "w_r": 1}},
+    "no anchor": {"aggregator": "range", "anchor": None},
+}
 JUDGED = {"aggregator": "loglin", "compare": ["minjs", "borda", "ach", "random"], "abstain_below": {"margin": 0.05}}
 EVIDENCE_STEP, CONTEXT_STEP = "# Findings\\n", "# Background facts"
 
@@ -43,6 +49,15 @@ class TestWhatIsKept:
         answer, record = await record_of(service, case=case)
 
         assert record.answer.model_dump(mode="json") == answer
+
+    @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+    async def test_every_member_of_a_record_is_written_as_it_is_read(
+        self, service: Service, case: Body, asked: Body
+    ) -> None:
+        answer = (await service.decide(case=case, **asked)).json()
+        kept = (await service.client.get(f"/decisions/{answer['id']}")).content
+
+        assert decode(kept, "the answer").model_dump_json().encode() == kept
 
     async def test_every_reply_is_named_by_the_digest_it_is_stored_under(
         self, service: Service, settings: Settings, case: Body

@@ -8,7 +8,7 @@ import pytest
 
 from agents.deadline import Deadline
 from aggregators import AGGREGATORS, JUDGES
-from aggregators.decision import decide
+from aggregators.decision import confidence, decide
 from aggregators.judges import fallback_N, skipped_N
 from anchor.anchors import ANCHORS
 from app.assembly import open_council
@@ -74,6 +74,9 @@ async def test_every_aggregator_decides_again_what_it_decided(run: Ran) -> None:
                 panel.labels[x]: again.distribution_NL[case, x] for x in np.flatnonzero(again.distribution_NL[case])
             }
             assert record.decisions[name].distribution == pytest.approx(shown, abs=1e-15)
+        sure = confidence(panel, again)
+        assert [r.decisions[name].margin for r in run.records] == pytest.approx(sure.margin_N, abs=1e-15)
+        assert [r.decisions[name].vote_share for r in run.records] == sure.vote_share_N.tolist()
 
 
 async def test_a_record_has_the_verdict_and_its_marks_and_no_text_of_the_case(run: Ran) -> None:
