@@ -38,6 +38,7 @@ COPY agents agents
 COPY evaluation evaluation
 COPY simulator simulator
 COPY app app
+RUN ["python", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "."]
 USER crosspath
 VOLUME /data
 EXPOSE 8000
