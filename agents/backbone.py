@@ -83,11 +83,12 @@ class Backbone:
 
     def with_store(self, store: ReplyStore) -> "Backbone":
         """The same backbone, limits and connections included, over another reply store: a run keeps its own, and
-        shares nothing with those whose replies are kept elsewhere."""
+        shares nothing with those whose replies are kept elsewhere. It recalls nothing: a run asks each question once.
+        """
         twin = copy(self)
         twin._store = store
         twin._flights = Flights()
-        twin._recent = Recent(RECALLED_BYTES, HELD_S)
+        twin._recent = Recent(0)
         return twin
 
     def health(self) -> Health:
