@@ -44,8 +44,8 @@ T = TypeVar("T")
 _Found = tuple[Call[Any], StoredReply, Any]
 _Recalled = tuple[Dialect, StoredReply, Any]
 
-RECALLED_BYTES = 16 * 1024 * 1024
-"""Of replies whose meaning is held in memory."""
+RECALLED_BYTES = 4 * 1024 * 1024
+"""Of replies whose meaning is held in memory; what was read of them takes some eight times as much."""
 
 
 class Backbone:

@@ -4,7 +4,7 @@ from agents.recent import Recent
 from agents.replies.reply import StoredReply, decode, encode
 
 DEFAULT_BYTES = 64 * 1024 * 1024
-RECENT_BYTES = 16 * 1024 * 1024
+RECENT_BYTES = 4 * 1024 * 1024
 """What is held of replies that are kept elsewhere."""
 
 

@@ -1,8 +1,8 @@
 """R16: many decisions in one process: how much memory grows after the warm-up, and whether file descriptors do.
 
-Every case is another one, records and replies are kept in files as by default, the model is a thread that answers at
-once. Caches in memory are bounded, and full after the warm-up; what is held for half a minute is let go of before each
-look, since it grows with the decisions a second and not with their number. `CHAOS_R16_DECISIONS` sets how many.
+Every case is another one, records and replies are kept in files as by default, the model is another process. Caches in
+memory are bounded, and full after the warm-up; what is held for half a minute is let go of before each look, since it
+grows with the decisions a second and not with their number. `CHAOS_R16_DECISIONS` sets how many.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import httpx
 from agents.recent import HELD_S
 from benchmarks.chaos.figure import Figure
 from benchmarks.chaos.in_process import before, body_of
-from benchmarks.chaos.instant_model import serving
+from benchmarks.chaos.instant_model import serving_apart
 from benchmarks.chaos.r1_mixed_faults import drawn
 from domains.case import Case
 
@@ -31,7 +31,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 def measure() -> list[Figure]:
     """Resident memory and open descriptors after the warm-up and at the end."""
-    with serving() as model:
+    with serving_apart() as model:
         (memory, files), (memory_then, files_then) = asyncio.run(_measured(model.base_url))
     growth, opened = memory_then / memory - 1, files_then - files
     return [
