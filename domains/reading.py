@@ -169,16 +169,19 @@ def find_values(text: str, cells: int = 0) -> list[Found]:
         raise Unreadable("it is empty.")
     complete: list[tuple[Any, int]] = []
     position, last_broken, broken = 0, -1, 0
+    rest, cut = text, 0  # without what stands before a broken piece: every error counts all the lines before it
     while start := _START.search(text, position):
         begin = start.start()
         try:
-            value, position = _DECODER.raw_decode(text, begin)
+            value, end = _DECODER.raw_decode(rest, begin - cut)
+            position = cut + end
             complete.append((value, begin))
         except (ValueError, RecursionError):
             position = _closing(_STRICT_MARK, text, begin)
             if position < len(text):  # else quotes inside its strings should have been escaped
                 position = max(position, _closing(_NAIVE_MARK, text, begin))
             last_broken, broken = begin, broken + 1
+            rest, cut = text[position:], position
         if len(complete) + broken > MOST_VALUES:
             raise Unreadable("it holds too many pieces of JSON.")
     return [Found(value, text, begin, superseded=last_broken > begin) for value, begin in complete]
