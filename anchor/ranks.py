@@ -149,8 +149,12 @@ class _Reader:
         if not isinstance(found.value, list) or not found.value:
             return None
         cells = self._cells(found.value)
-        named_J = (np.array(cells, dtype=np.int8) != _NOT_STATED).any(axis=1)
-        return cells if named_J[self._wanted_JM.any(axis=1)].all() else None
+        named = (cells[row].count(_NOT_STATED) < len(cells[row]) for row in self._wanted_rows)
+        return cells if all(named) else None
+
+    @cached_property
+    def _wanted_rows(self) -> list[int]:
+        return np.flatnonzero(self._wanted_JM.any(axis=1)).tolist()
 
     def _cells(self, ratings: object) -> list[list[int]]:
         findings, candidates = self._wanted_JM.shape
