@@ -9,7 +9,7 @@ from typing import Any
 
 import typer.main
 
-from app.cli import app
+from app.cli.declaring import app
 from tests.processes import ROOT, crosspath
 
 SERVERS = {"serve", "simulate", "worker"}

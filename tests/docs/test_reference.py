@@ -7,7 +7,7 @@ import typer
 
 import crosspath
 from agents.endpoint import BackboneSettings
-from app.cli import app
+from app.cli.declaring import app
 from app.main import create_app
 from app.settings import Settings, load_settings
 from tests.docs.documents import ROOT
